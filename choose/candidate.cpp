@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "choose/candidate.h"
 
+#include "choose/nearest.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "kernel_file/find_op.h"
@@ -17,8 +18,10 @@ std::string describe(const Candidate& candidate) {
   const char* const origin = candidate.origin == Candidate::Origin::database   ? "database"
                              : candidate.origin == Candidate::Origin::exported ? "exported"
                                                                                : "built in";
-  const std::string what =
-      candidate.op + "/" + candidate.template_name + " " + candidate.config.text() + " (" + origin;
+  const Op* const op = op_or_null(candidate.op);
+  const bool guesses = op != nullptr && is_guess(*op, candidate.template_name, candidate.config);
+  const std::string what = candidate.op + "/" + candidate.template_name + " " +
+                           (guesses ? "by its own guess" : candidate.config.text()) + " (" + origin;
   if (candidate.problem.empty())
     return what + ", measured on " + counted(candidate.times.size(), "problem") + " on " +
            candidate.device.name + ")";

@@ -39,25 +39,73 @@ Values without(const Values& values, std::string_view a, std::string_view b) {
   return rest;
 }
 
-}  // namespace
-
-std::optional<Config> nearest_legal(const Space& space, const Values& values, const Nearness& nearness) {
-  std::optional<Config> nearest;
-  double least = std::numeric_limits<double>::infinity();
-  const auto consider = [&](std::optional<Config> config) {
+// Of the configs that it is shown, the nearest to the wanted values; of several as near the first.
+class NearestConfig {
+ public:
+  NearestConfig(const Values& wanted, const Nearness& nearness) : wanted_(wanted), nearness_(nearness) {}
+  void consider(std::optional<Config> config) {
     if (!config) return;
     double distance = 0;
-    for (std::size_t axis = 0; axis < space.axes().size(); ++axis)
-      if (const Value* const wanted = values.find(space.axes()[axis].name))
-        distance += apart(config->value(axis), *wanted, nearness);
-    if (distance >= least) return;
-    least = distance;
-    nearest = std::move(config);
-  };
+    for (std::size_t axis = 0; axis < config->axes().size(); ++axis)
+      if (const Value* const wanted = wanted_.find(config->axes()[axis].name))
+        distance += apart(config->value(axis), *wanted, nearness_);
+    if (distance >= least_) return;
+    least_ = distance;
+    nearest_ = std::move(config);
+  }
+  const std::optional<Config>& nearest() const { return nearest_; }
+
+ private:
+  const Values& wanted_;
+  const Nearness& nearness_;
+  std::optional<Config> nearest_;
+  double least_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+std::optional<Config> adapted(const Space& space, const Values& values) {
+  const std::optional<Config> moved = space.on_axes(on_axes(space, values, one_number));
+  if (!moved) return std::nullopt;
+  Config config = space.named(*moved);
+  constexpr int most_rounds = 4;  // a changed value may change what the next one means
+  for (int round = 0; round < most_rounds && space.translation(); ++round) {
+    Values its = config.values();
+    const Values before = its, changed = space.translation()(config);
+    for (const auto& [name, value] : changed.entries()) its.set(name, value);
+    if (its == before) break;
+    const std::optional<Config> translated = space.on_axes(its);
+    if (!translated) return std::nullopt;
+    config = space.named(*translated);
+  }
+  if (space.is_legal(config)) return config;
+  const Values its = config.values();
+  NearestConfig nearest(its, one_number);
+  for (Config& neighbour : space.neighbours(its)) nearest.consider(std::move(neighbour));
+  return nearest.nearest();
+}
+
+std::optional<Config> config_on(const Op& op, const Template& tmpl, const Problem& problem,
+                                const DeviceFacts& device, const Space& space, const Values& values) {
+  if (!op.kind) return space.find(values);
+  if (!is_guess(op, tmpl.name, values)) return adapted(space, values);
+  const auto guess = tmpl.untuned(problem, device);
+  return guess ? std::optional(space.complete(*guess)) : std::nullopt;
+}
+
+bool is_guess(const Op& op, std::string_view template_name, const Values& values) {
+  return op.kind != nullptr && values.empty() &&
+         std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& tmpl) {
+           return tmpl.name == template_name && tmpl.untuned != nullptr;
+         });
+}
+
+std::optional<Config> nearest_legal(const Space& space, const Values& values, const Nearness& nearness) {
+  NearestConfig nearest(values, nearness);
   if (nearness.most_axes < 2) {
     if (auto config = space.find(values)) return config;
-    for (Config& neighbour : space.neighbours(values)) consider(std::move(neighbour));
-    return nearest;
+    for (Config& neighbour : space.neighbours(values)) nearest.consider(std::move(neighbour));
+    return nearest.nearest();
   }
   const Values kept = on_axes(space, values, nearness);
   if (auto config = space.first(kept)) return config;
@@ -65,16 +113,16 @@ std::optional<Config> nearest_legal(const Space& space, const Values& values, co
     Values changed = kept;
     for (const Value& value : axis.values) {
       changed.set(axis.name, value);
-      consider(space.first(changed));
+      nearest.consider(space.first(changed));
     }
   }
-  if (nearest) return nearest;
+  if (nearest.nearest()) return nearest.nearest();
   for (const Axis& a : space.axes()) {
     for (const Axis& b : space.axes()) {
-      if (a.name < b.name) consider(space.first(without(kept, a.name, b.name)));
+      if (a.name < b.name) nearest.consider(space.first(without(kept, a.name, b.name)));
     }
   }
-  return nearest;
+  return nearest.nearest();
 }
 
 }  // namespace tunesmith

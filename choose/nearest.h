@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
+#include "generator/op.h"
 #include "generator/space.h"
 
 namespace tunesmith {
@@ -24,5 +26,21 @@ inline constexpr Nearness a_guess = {.most_axes = 2, .unequal = 0.1, .other_word
 /// Returns these values if they are legal, else the nearest legal config; nothing if more axes would have to
 /// change.
 std::optional<Config> nearest_legal(const Space& space, const Values& values, const Nearness& nearness);
+
+/// Returns the config that another problem's config is in this space: each number moves to the nearest on its
+/// axis, then the space's translation changes values, then axes that have no effect take their one value. If
+/// a rule is still broken, the nearest legal config with one axis changed; nothing if there is none. A legal
+/// config stays as it is unless the translation says that its values have no meaning beyond its problem.
+std::optional<Config> adapted(const Space& space, const Values& values);
+
+/// A template's name and config in a table stand for one config on each problem: config_on() returns it, for
+/// the template's space of the problem. Of an op with kinds it is what the values are adapted to, or, without
+/// values, the one that the template names without measurements (Template::untuned). Of another op it is the
+/// config with the same values, if that is legal.
+std::optional<Config> config_on(const Op& op, const Template& tmpl, const Problem& problem,
+                                const DeviceFacts& device, const Space& space, const Values& values);
+
+/// True if a table's variant is the config that its template names without measurements.
+bool is_guess(const Op& op, std::string_view template_name, const Values& values);
 
 }  // namespace tunesmith

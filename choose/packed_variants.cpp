@@ -15,15 +15,6 @@
 namespace tunesmith {
 namespace {
 
-bool compiles_in_own_text(const Op& op, const Values& constants) {
-  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
-    const Value* value = constants.find(parameter.name);
-    return value != nullptr && !parameter.is_integer() &&
-           std::find(parameter.categories.begin(), parameter.categories.end(), to_text(*value)) ==
-               parameter.categories.end();
-  });
-}
-
 bool replaces_initial_text(const Op& op, const Values& constants) {
   return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
     const Value* value = constants.find(parameter.name);
@@ -59,6 +50,15 @@ std::vector<PortfolioVariant> what_saves_most(const ServingVariants& all, std::v
 }
 
 }  // namespace
+
+bool compiles_in_own_text(const Op& op, const Values& constants) {
+  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+    const Value* value = constants.find(parameter.name);
+    return value != nullptr && !parameter.is_integer() &&
+           std::find(parameter.categories.begin(), parameter.categories.end(), to_text(*value)) ==
+               parameter.categories.end();
+  });
+}
 
 bool compiles_in_numbers(const Op& op, const Template& tmpl) {
   return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "choose/nearest.h"
 #include "choose/packed_variants.h"
 #include "choose/time_model.h"
 #include "choose/winners_file.h"
@@ -40,14 +41,16 @@ constexpr double least_gain = 0.02;
 using Spaces = std::map<const Template*,
                         Space>;  // the spaces of one problem, each made once, because that takes milliseconds
 
-// Returns the alignment that the variant needs; nothing if its config is no longer legal, or dispatch does
-// not use it.
-std::optional<std::int64_t> alignment_of(const Op& op, const DeviceFacts& device, const Problem& problem,
-                                         const TimingTable::Variant& variant, Spaces& spaces) {
-  const Template& tmpl = find_template(op, variant.template_name);
+const Space& space_of(const Template& tmpl, const DeviceFacts& device, const Problem& problem,
+                      Spaces& spaces) {
   auto space = spaces.find(&tmpl);
   if (space == spaces.end()) space = spaces.emplace(&tmpl, tmpl.space(problem, device)).first;
-  const auto config = space->second.find(variant.config);
+  return space->second;
+}
+
+// Returns the alignment that the config needs; nothing if it is no longer legal, or dispatch does not use it.
+std::optional<std::int64_t> alignment_of(const DeviceFacts& device, const Problem& problem,
+                                         const Template& tmpl, const std::optional<Config>& config) {
   if (!config) return std::nullopt;
   const Work work = tmpl.work(problem, *config, device);
   if (!reentrant(work) || exceeds(work, device)) return std::nullopt;
@@ -65,7 +68,75 @@ bool add_problem(TimingTable& table, const Op& op, const std::string& text) {
   }
 }
 
-TimingTable measured_table(const Op& op, const DeviceFacts& device, const std::vector<TimeRow>& times) {
+bool is_same(const TimingTable::Variant& a, const TimingTable::Variant& b) {
+  return a.template_name == b.template_name && a.config == b.config;
+}
+
+// Returns the index of the variant, or the number of variants if it is not among them.
+std::size_t find_variant(const std::vector<TimingTable::Variant>& variants, const TimingTable::Variant& one) {
+  const auto found = std::find_if(variants.begin(), variants.end(),
+                                  [&](const TimingTable::Variant& other) { return is_same(other, one); });
+  return static_cast<std::size_t>(found - variants.begin());
+}
+
+// For an op with kinds: the configs that its templates name without measurements, as variants of a table.
+// With their times a table says where these are good enough.
+std::vector<TimingTable::Variant> guess_variants(const Op& op) {
+  std::vector<TimingTable::Variant> variants;
+  for (const Template& tmpl : op.templates)
+    if (is_guess(op, tmpl.name, {}))
+      variants.push_back({tmpl.name, {}, body_hash(op, tmpl, files_of(op)).substr(0, digits)});
+  return variants;
+}
+
+// Of an op with kinds, returns the table with each variant's times as those of what it is adapted to on the
+// anchors of the kinds in which it is good somewhere. Others are left out, since each costs time on all
+// anchors, but the base, the templates' guesses and those of `always`, which get times of all kinds.
+TimingTable adapted_table(const TimingTable& measured, const Op& op, const DeviceFacts& device,
+                          const std::vector<TimingTable::Variant>& always) {
+  constexpr double good = 1.25;
+  std::vector<std::size_t> kept;
+  std::vector<std::set<std::string>> kinds;  // by kept variant: where it is good
+  for (std::size_t v = 0; v < measured.variants.size(); ++v) {
+    const bool is_base = measured.variants[v].template_name == op.templates.front().name;
+    std::set<std::string> its;
+    for (const TimingTable::Anchor& anchor : measured.anchors)
+      if (anchor.us[v] > 0 && (is_base || anchor.us[v] <= good * anchor.best_us))
+        its.insert(op.kind(anchor.problem));
+    if (its.empty()) continue;
+    kept.push_back(v);
+    kinds.push_back(std::move(its));
+  }
+  TimingTable table = with_variants(measured, kept);
+  std::vector<TimingTable::Variant> also = guess_variants(op);
+  also.insert(also.end(), always.begin(), always.end());
+  for (const TimingTable::Variant& variant : also)
+    if (find_variant(table.variants, variant) == table.variants.size()) table.variants.push_back(variant);
+  for (std::size_t a = 0; a < table.anchors.size(); ++a) {
+    TimingTable::Anchor& anchor = table.anchors[a];
+    std::map<std::pair<std::string, std::string>, double> us;  // by template and config
+    for (std::size_t v = 0; v < measured.variants.size(); ++v)
+      if (const double its = measured.anchors[a].us[v]; its > 0)
+        us.emplace(std::pair(measured.variants[v].template_name, measured.variants[v].config.text()), its);
+    anchor.us.assign(table.variants.size(), 0);
+    Spaces spaces;
+    const std::string kind = op.kind(anchor.problem);
+    for (std::size_t v = 0; v < table.variants.size(); ++v) {
+      if (v < kinds.size() && !kinds[v].contains(kind)) continue;
+      const Template& tmpl = find_template(op, table.variants[v].template_name);
+      if (why_not(tmpl, anchor.problem, device)) continue;
+      const auto config = config_on(op, tmpl, anchor.problem, device,
+                                    space_of(tmpl, device, anchor.problem, spaces), table.variants[v].config);
+      if (!config) continue;
+      const auto its = us.find({tmpl.name, config->text()});
+      if (its != us.end()) anchor.us[v] = its->second;
+    }
+  }
+  return table;
+}
+
+TimingTable measured_table(const Op& op, const DeviceFacts& device, const std::vector<TimeRow>& times,
+                           const std::vector<TimingTable::Variant>& always = {}) {
   TimingTable table;
   table.op = op.name;
   const BodyHashes bodies = bodies_of(op);
@@ -83,7 +154,9 @@ TimingTable measured_table(const Op& op, const DeviceFacts& device, const std::v
     TimingTable::Anchor& anchor = table.anchors.back();
     const TimingTable::Variant variant = {time.template_name, Values::parse(time.config),
                                           bodies.at(time.template_name).substr(0, digits)};
-    const auto alignment = alignment_of(op, device, anchor.problem, variant, spaces);
+    const Template& tmpl = find_template(op, variant.template_name);
+    const auto alignment = alignment_of(device, anchor.problem, tmpl,
+                                        space_of(tmpl, device, anchor.problem, spaces).find(variant.config));
     if (!alignment) continue;
     const auto [found, is_new] =
         places.emplace(std::pair(time.template_name, time.config), table.variants.size());
@@ -97,7 +170,7 @@ TimingTable measured_table(const Op& op, const DeviceFacts& device, const std::v
     if (*alignment <= element_alignment(op, anchor.problem)) take(anchor.best_any_us);
   }
   for (TimingTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
-  return table;
+  return op.kind ? adapted_table(table, op, device, always) : table;
 }
 
 std::ptrdiff_t times_of(const TimingTable::Anchor& anchor) {
@@ -121,17 +194,6 @@ std::optional<std::size_t> fastest_of(const TimingTable::Anchor& anchor,
   return fastest;
 }
 
-bool is_same(const TimingTable::Variant& a, const TimingTable::Variant& b) {
-  return a.template_name == b.template_name && a.config == b.config;
-}
-
-// Returns the index of the variant, or the number of variants if it is not among them.
-std::size_t find_variant(const std::vector<TimingTable::Variant>& variants, const TimingTable::Variant& one) {
-  const auto found = std::find_if(variants.begin(), variants.end(),
-                                  [&](const TimingTable::Variant& other) { return is_same(other, one); });
-  return static_cast<std::size_t>(found - variants.begin());
-}
-
 // Keeps only anchors on which at least `fewest` variants have a time.
 TimingTable known_by(TimingTable table, std::ptrdiff_t fewest) {
   std::erase_if(table.anchors, [&](const TimingTable::Anchor& anchor) { return times_of(anchor) < fewest; });
@@ -147,10 +209,13 @@ std::function<bool(const TimingTable::Variant&)> starting_at_once(const Op& op, 
   for (const Template& tmpl : op.templates) {
     if (compiles_in_numbers(op, tmpl)) continue;
     std::set<std::string> constants;
-    for (const TimingTable::Anchor& anchor : table.anchors)
-      if (tmpl.constants && !why_not(tmpl, anchor.problem, device))
-        constants.insert(tmpl.constants(anchor.problem).text());
-    if (constants.size() <= few) templates.insert(tmpl.name);
+    bool has_own_text = false;
+    for (const TimingTable::Anchor& anchor : table.anchors) {
+      if (why_not(tmpl, anchor.problem, device)) continue;
+      if (tmpl.constants) constants.insert(tmpl.constants(anchor.problem).text());
+      has_own_text |= op.kind && compiles_in_own_text(op, compiled_in(op, tmpl, anchor.problem));
+    }
+    if (constants.size() <= few && !has_own_text) templates.insert(tmpl.name);
   }
   return
       [templates](const TimingTable::Variant& variant) { return templates.contains(variant.template_name); };
@@ -168,15 +233,18 @@ std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& devi
   for (TimingTable::Anchor& anchor : narrow.anchors)
     anchor.best_us = anchor.best_any_us = least_of(anchor.us);
   std::vector<std::size_t> chosen;
-  for (const std::size_t place : portfolio(op, device, narrow, most_at_once))
+  for (const std::size_t place : portfolio(op, device, narrow, op.kind ? most_at_once / 4 : most_at_once))
     chosen.push_back(at_once[place]);
   return chosen;
 }
 
-// Selects a portfolio that includes the base: dispatch should know where that is the fastest.
+// Selects a portfolio that includes the base and the templates' guesses: dispatch should know where they are
+// the fastest.
 std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& device,
                                              const TimingTable& table, std::size_t most) {
-  std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest_known), most - 1);
+  // A kind has few anchors, so two times on one are enough.
+  const std::ptrdiff_t fewest = op.kind ? 2 : fewest_known;
+  std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest), most - 1);
   if (!std::all_of(table.variants.begin(), table.variants.end(), starting_at_once(op, table, device))) {
     for (const std::size_t v : portfolio_at_once(op, device, table, 1))
       if (std::find(chosen.begin(), chosen.end(), v) == chosen.end()) chosen.push_back(v);
@@ -190,9 +258,63 @@ std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& de
   std::optional<std::size_t> most_known;
   for (std::size_t v = 0; v < table.variants.size(); ++v)
     if (is_base(v) && (!most_known || times(v) > times(*most_known))) most_known = v;
-  if (most_known && std::find(chosen.begin(), chosen.end(), *most_known) == chosen.end())
-    chosen.push_back(*most_known);
+  const auto add = [&](std::size_t v) {
+    if (std::find(chosen.begin(), chosen.end(), v) == chosen.end()) chosen.push_back(v);
+  };
+  if (most_known) add(*most_known);
+  for (std::size_t v = 0; v < table.variants.size(); ++v)
+    if (is_guess(op, table.variants[v].template_name, table.variants[v].config) && times(v) > 0) add(v);
   return chosen;
+}
+
+using VariantsByKind = std::map<std::string, std::set<std::size_t>>;
+
+// Returns, by kind, the variants with a time on one of its anchors.
+VariantsByKind variants_by_kind(const TimingTable& table, const Op& op) {
+  VariantsByKind known;
+  for (const TimingTable::Anchor& anchor : table.anchors) {
+    std::set<std::size_t>& its = known[op.kind(anchor.problem)];
+    for (std::size_t v = 0; v < anchor.us.size(); ++v)
+      if (anchor.us[v] > 0) its.insert(v);
+  }
+  return known;
+}
+
+// Returns the table with the portfolio that is best on its anchors. Of an op with kinds it has the portfolio
+// of each kind, and a variant keeps its times on anchors of the kinds that it was chosen for. A kind of which
+// only the base is known is left to the templates' guesses.
+TimingTable with_portfolio(const TimingTable& table, const Op& op, const DeviceFacts& device,
+                           std::size_t most) {
+  if (!op.kind) {
+    const std::vector<std::size_t> chosen = portfolio_with_base(op, device, table, most);
+    return known_by(with_variants(table, chosen), fewest_of(chosen.size()));
+  }
+  std::map<std::string, TimingTable> parts;
+  for (const TimingTable::Anchor& anchor : table.anchors) {
+    TimingTable& part = parts[op.kind(anchor.problem)];
+    if (part.anchors.empty()) part.variants = table.variants;
+    part.anchors.push_back(anchor);
+  }
+  const auto is_base = [&](std::size_t v) {
+    return table.variants[v].template_name == op.templates.front().name;
+  };
+  VariantsByKind chosen;
+  std::vector<std::size_t> all;
+  for (const auto& [kind, part] : parts) {
+    const std::vector<std::size_t> its = portfolio_with_base(op, device, part, std::min(most, most_of_kind));
+    if (std::all_of(its.begin(), its.end(), is_base)) continue;
+    chosen[kind].insert(its.begin(), its.end());
+    for (const std::size_t v : its)
+      if (std::find(all.begin(), all.end(), v) == all.end()) all.push_back(v);
+  }
+  TimingTable narrow = with_variants(table, all);
+  for (TimingTable::Anchor& anchor : narrow.anchors) {
+    const std::set<std::size_t>& its = chosen[op.kind(anchor.problem)];
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (!its.contains(all[i])) anchor.us[i] = 0;
+  }
+  std::erase_if(narrow.anchors, [&](const TimingTable::Anchor& anchor) { return times_of(anchor) < 2; });
+  return narrow;
 }
 
 }  // namespace
@@ -215,11 +337,17 @@ BodyHashes bodies_of(const Op& op) {
   return bodies;
 }
 
+TimingTable portfolio_table(const Op& op, const DeviceFacts& device, const std::vector<TimeRow>& times,
+                            std::size_t most) {
+  const TimingTable all = measured_table(op, device, times);
+  if (op.kind) return with_portfolio(all, op, device, most);
+  const std::vector<std::size_t> chosen = portfolio_with_base(op, device, all, most);
+  return with_variants(known_by(all, fewest_of(chosen.size())), chosen);
+}
+
 TimingTable best_table(const Op& op, const DeviceFacts& device, const std::vector<TimeRow>& times,
                        std::size_t most) {
-  const TimingTable all = measured_table(op, device, times);
-  const std::vector<std::size_t> chosen = portfolio_with_base(op, device, all, most);
-  TimingTable table = with_variants(known_by(all, fewest_of(chosen.size())), chosen);
+  TimingTable table = portfolio_table(op, device, times, most);
   fit_table(op, table);
   return table;
 }
@@ -292,13 +420,13 @@ TimingTable with_first_launches(TimingTable table, const Op& op, const DeviceFac
 }
 
 TimingTable narrowed(const TimingTable& table, const Op& op, const DeviceFacts& device) {
-  const std::vector<std::size_t> chosen = portfolio_with_base(op, device, table, most_in_portfolio);
-  return known_by(with_variants(table, chosen), fewest_of(chosen.size()));
+  return with_portfolio(table, op, device, most_in_portfolio);
 }
 
 std::vector<TableGap> table_gaps(const TimingTable& table, const Op& op, const DeviceFacts& device,
                                  std::size_t most, const std::vector<std::string>& templates) {
   const auto starts_at_once = starting_at_once(op, table, device);
+  const auto known_kinds = op.kind ? variants_by_kind(table, op) : VariantsByKind();
   std::vector<TableGap> all;
   for (const TimingTable::Anchor& anchor : table.anchors) {
     std::vector<NamedVariant> variants;
@@ -315,9 +443,12 @@ std::vector<TableGap> table_gaps(const TimingTable& table, const Op& op, const D
           templates.empty() ||
           std::find(templates.begin(), templates.end(), table.variants[v].template_name) != templates.end();
       if (anchor.us[v] > 0 || !is_wanted) continue;
+      if (op.kind && !known_kinds.at(op.kind(anchor.problem)).contains(v)) continue;
       const Template& tmpl = find_template(op, table.variants[v].template_name);
       if (!why_not(tmpl, anchor.problem, device) &&
-          alignment_of(op, device, anchor.problem, table.variants[v], spaces))
+          alignment_of(device, anchor.problem, tmpl,
+                       config_on(op, tmpl, anchor.problem, device,
+                                 space_of(tmpl, device, anchor.problem, spaces), table.variants[v].config)))
         add(v);
     }
     if (variants.size() > 1) all.push_back({anchor.problem, std::move(variants)});
@@ -342,7 +473,11 @@ void fill(TimingTable::Anchor& anchor, const std::vector<double>& us, const Timi
     if (anchor.us[v] > 0 || us[v] <= 0) continue;
     const double time = anchor.us[v] = *middle * us[v];
     anchor.best_us = std::min(anchor.best_us, time);
-    const auto alignment = alignment_of(op, device, anchor.problem, table.variants[v], spaces);
+    const Template& tmpl = find_template(op, table.variants[v].template_name);
+    const auto alignment =
+        alignment_of(device, anchor.problem, tmpl,
+                     config_on(op, tmpl, anchor.problem, device,
+                               space_of(tmpl, device, anchor.problem, spaces), table.variants[v].config));
     if (alignment && *alignment <= element_alignment(op, anchor.problem) &&
         (anchor.best_any_us <= 0 || time < anchor.best_any_us))
       anchor.best_any_us = time;
@@ -351,7 +486,7 @@ void fill(TimingTable::Anchor& anchor, const std::vector<double>& us, const Timi
 
 TimingTable extended(TimingTable table, const Op& op, const DeviceFacts& device,
                      const std::vector<TimeRow>& times) {
-  const TimingTable all = measured_table(op, device, times);
+  const TimingTable all = measured_table(op, device, times, table.variants);
   std::vector<std::size_t>
       places;  // the indices of the table's variants in `all`; past the end: not measured
   for (const TimingTable::Variant& variant : table.variants)
@@ -382,7 +517,7 @@ TimingTable extended(TimingTable table, const Op& op, const DeviceFacts& device,
       table.anchors.push_back(std::move(anchor));
     }
   }
-  if (table.variants.size() > most_in_portfolio) table = narrowed(table, op, device);
+  if (op.kind || table.variants.size() > most_in_portfolio) table = narrowed(table, op, device);
   fit_table(op, table);
   return table;
 }
@@ -408,6 +543,34 @@ std::vector<NamedVariant> variants_of(const TimingTable& table) {
   return list;
 }
 
+VariantLists lists_by_kind(const TimingTable& table, const Op& op, const DeviceFacts& device,
+                           const std::vector<Problem>& problems) {
+  VariantsByKind known = variants_by_kind(table, op);
+  std::set<std::size_t> everywhere;  // challengers, which have no time yet
+  std::vector<NamedVariant> guesses;
+  for (const TimingTable::Variant& guess : guess_variants(op)) guesses.push_back({guess.template_name, ""});
+  for (std::size_t v = 0; v < table.variants.size(); ++v)
+    if (std::none_of(known.begin(), known.end(), [&](const auto& its) { return its.second.contains(v); }))
+      everywhere.insert(v);
+  constexpr std::size_t for_unknown = 12;
+  const std::vector<std::size_t> of_all = portfolio(op, device, table, for_unknown);
+  VariantLists lists;
+  for (const Problem& problem : problems) {
+    const auto of_kind = known.find(op.kind(problem));
+    std::set<std::size_t> its = everywhere;
+    if (of_kind != known.end()) {
+      its.insert(of_kind->second.begin(), of_kind->second.end());
+    } else {
+      its.insert(of_all.begin(), of_all.end());
+    }
+    std::vector<NamedVariant>& list = lists[problem.text()] = guesses;
+    for (const std::size_t v : its)
+      if (!table.variants[v].config.empty())
+        list.push_back({table.variants[v].template_name, table.variants[v].config.text()});
+  }
+  return lists;
+}
+
 std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known) {
   std::vector<BuiltIn> guesses;
   const auto add = [&](const Candidate& candidate, const Problem& problem) {
@@ -416,6 +579,7 @@ std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known) {
   std::map<std::pair<std::string, std::string>, std::pair<const Candidate*, const Candidate::Time*>> best;
   for (const Candidate& candidate : known) {
     if (!candidate.problem.empty()) add(candidate, candidate.problem);
+    if (candidate.config.empty()) continue;  // a template's guess, which a search makes itself
     for (const Candidate::Time& time : candidate.times) {
       auto& [first, its] = best[{candidate.op, time.problem->text()}];
       if (its != nullptr && its->us <= time.us) continue;

@@ -17,6 +17,7 @@ namespace tunesmith {
 /// The most variants of a portfolio. Each is a kernel in the library for each dtype and category that it is
 /// used for.
 inline constexpr std::size_t most_in_portfolio = 32;
+inline constexpr std::size_t most_of_kind = 20;  ///< in a kind's portfolio, of an op with kinds (Op::kind)
 inline constexpr std::size_t most_at_once = 16;  ///< additional variants for first launches
 
 /// Returns the current hashes of the op's bodies.
@@ -27,8 +28,11 @@ BodyHashes bodies_of(const Op& op);
 TimingTable completed(TimingTable table, const Op& op);
 
 /// Selects at most `most` of the variants known on the device's problems that together lose least, with all
-/// their times. Only variants of unchanged templates count, and only problems with several known variants,
-/// because with one there is no best to compare with.
+/// their times; of an op with kinds for each kind. Only variants of unchanged templates count, and only
+/// problems with several known variants, because with one there is no best to compare with. best_table() also
+/// fits the weights of the table's model, which takes seconds.
+TimingTable portfolio_table(const Op& op, const DeviceFacts& device, const std::vector<TimeRow>& times,
+                            std::size_t most = most_in_portfolio);
 TimingTable best_table(const Op& op, const DeviceFacts& device, const std::vector<TimeRow>& times,
                        std::size_t most = most_in_portfolio);
 
@@ -73,6 +77,12 @@ TimingTable extended(TimingTable table, const Op& op, const DeviceFacts& device,
 std::set<std::string> known_well(const std::vector<TimeRow>& times);
 
 std::vector<NamedVariant> variants_of(const TimingTable& table);
+
+/// For an op with kinds: returns, for each problem, the templates' guesses, the variants of its kind, and
+/// those that have no time yet. For a problem of a kind without an anchor these are the few that are best on
+/// all anchors.
+VariantLists lists_by_kind(const TimingTable& table, const Op& op, const DeviceFacts& device,
+                           const std::vector<Problem>& problems);
 
 /// Returns a table's row for the database, without session and device.
 AnchorTableRow row_of(const TimingTable& table);

@@ -139,7 +139,7 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
     const Candidate& one = candidates_[c];
     const auto [variant, is_new] =
         variants.try_emplace(one.template_name + " " + one.config.text(), group.model.variants());
-    if (is_new) group.model.add_variant();
+    if (is_new) group.model.add_variant(is_guess(*op_, one.template_name, one.config));
     Group::Member& member = group.members.emplace_back(Group::Member{c, variant->second, std::nullopt});
     if (!one.problem.empty()) {
       member.row = group.model.add_problem(one.problem);
@@ -185,7 +185,7 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
     const TimeModel::Estimates& there = estimates[g];
     for (const auto& [c, variant, row] : group.members) {
       const Candidate& candidate = candidates_[c];
-      if (won_another(*op_, candidate, problem)) continue;
+      if (!there.is_known[variant] || won_another(*op_, candidate, problem)) continue;
       TimeModel::Estimate estimate = there.of[variant];
       const double likeness = row ? static_cast<double>(there.likeness[*row]) : 0;
       if (row && group.model.times(variant) < proven_times) {
@@ -261,11 +261,19 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
   if (auto why = why_not(*tmpl, problem, device_)) return why;
   const Space& space = space_of(*tmpl, problem, spaces);
   // It is not legal, for example, if VECTOR does not divide a width, or a tile is too large for another mask.
-  auto config =
-      may_compile ? nearest_legal(space, candidate.config, one_number) : space.find(candidate.config);
-  if (!config)
-    return "Its config is not legal for this problem: " + space.why_not(candidate.config).value_or("");
-  choice.changed = changed_axes(*config, candidate.config);
+  // A variant of a portfolio was measured on other problems as what its config is there.
+  auto config = candidate.problem.empty() ? config_on(*op_, *tmpl, problem, device_, space, candidate.config)
+                                          : space.find(candidate.config);
+  choice.is_adapted = config.has_value();
+  if (!config && may_compile && op_->kind) config = adapted(space, candidate.config);
+  if (!config && may_compile) config = nearest_legal(space, candidate.config, one_number);
+  if (!config) {
+    return is_guess(*op_, tmpl->name, candidate.config)
+               ? "The template names no config for this problem; another template suits it better."
+               : "Its config is not legal for this problem: " + space.why_not(candidate.config).value_or("");
+  }
+  choice.changed =
+      is_guess(*op_, tmpl->name, candidate.config) ? "" : changed_axes(*config, candidate.config);
   choice.config = std::move(*config);
   const Work work = tmpl->work(problem, choice.config, device_);
   if (!reentrant(work)) {
@@ -311,10 +319,15 @@ Selection Chooser::select(const Problem& problem, bool may_compile) const {
                       ", and this device is of kind " + std::string(to_text(device_.kind)) + "."});
   }
   for (const Group& group : groups_) {
+    const TimeModel::Estimates there = group.model.estimate(problem);
     for (const Group::Member& member : group.members) {
-      if (won_another(*op_, candidates_[member.candidate], problem))
+      if (won_another(*op_, candidates_[member.candidate], problem)) {
         selection.refusals.push_back(
             {member.candidate, "It won another computation, which says nothing of this one."});
+      } else if (!there.is_known[member.variant]) {
+        selection.refusals.push_back({member.candidate, "It was not measured on a problem of this kind (" +
+                                                            op_->kind(problem) + ")."});
+      }
     }
   }
   Choices all(*this, problem, may_compile);
@@ -327,7 +340,7 @@ Selection Chooser::select(const Problem& problem, bool may_compile) const {
 std::optional<std::string> Chooser::finish(const Problem& problem, bool may_compile, Choice& choice,
                                            Spaces& spaces) const {
   if (auto why = complete(problem, may_compile, choice, spaces)) return why;
-  if (choice.changed.empty()) return std::nullopt;
+  if (choice.changed.empty() || choice.is_adapted) return std::nullopt;
   if (is_known(choice)) {
     return "Changed to " + choice.changed + " to be legal for this problem, it is another known variant.";
   }
@@ -347,7 +360,7 @@ const Choice* Choices::at(std::size_t i) {
       choices_.erase(next);
       continue;
     }
-    if (was_here || next->changed.empty()) {
+    if (was_here || next->changed.empty() || next->is_adapted) {
       ++usable_;
       continue;
     }

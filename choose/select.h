@@ -37,7 +37,8 @@ struct Choice {
   /// this one.
   bool is_linked = false;
   Config config;  ///< the candidate's config or, if that is not legal here, the nearest with one axis changed
-  std::string changed;  ///< the changed axis: "OUT_X=4"; empty if none
+  std::string changed;      ///< the changed axes: "OUT_X=4"; empty if none
+  bool is_adapted = false;  ///< its times were measured with the config changed in the same way
   bool must_compile = false;
   std::int64_t alignment_bytes = 1;
 };
@@ -58,7 +59,8 @@ class Chooser {
   /// `candidates` must outlive the Chooser.
   Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates);
 
-  /// Returns all candidates of the op without a fault, the least expected time first. Those measured on
+  /// Returns all candidates of the op without a fault that were measured on a problem of this one's kind, the
+  /// least expected time first. Those measured on
   /// another model of device come last, except portfolio variants of templates that this device's times do
   /// not cover. Legality is not checked: configs are empty.
   std::vector<Choice> rank(const Problem& problem) const;

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "choose/nearest.h"
 #include "generator/error.h"
 #include "generator/threads.h"
 
@@ -19,11 +20,15 @@ namespace {
 // Incremented with each change of the model that changes factors. In tables it is the weight "model".
 constexpr double model_version = 3;
 
+// The weight of the kind, with which rows of different kinds have a covariance of 0. It is not fitted.
+constexpr float apart = 1e4f;
+
 constexpr float initial_weight = 1.0f / 16;
 constexpr float initial_word_weight = 0.5f;
 constexpr double most_slowdown = 2.1;   // larger slowdowns are cut: beyond this the amount does not matter
-constexpr double usual_slowdown = 0.4;  // the slowdown of a variant that was tuned for another problem
-constexpr double usual_count = 2;       // the usual slowdown counts as if seen this often
+constexpr double usual_slowdown = 0.4;  // of a variant that was tuned for another problem
+constexpr double usual_slowdown_of_a_guess = 0.15;  // of what a template names for each problem
+constexpr double usual_count = 2;                   // the usual slowdown counts as if seen this often
 
 // The covariance of two points: half of it is smooth, half has kinks, such as times have where a kernel's
 // tiles begin to fill the device. Far points count as 0, without an exponential.
@@ -87,15 +92,26 @@ void TimeModel::name_features(const Problem& problem) {
     weight_.push_back(initial_word_weight);
     ++categorical_;
   }
+  weight_.resize(features_.size());
   for (std::size_t f = 0; f < features_.size(); ++f) {
     const auto given = given_.find(features_[f]);
     if (given != given_.end()) weight_[f] = static_cast<float>(given->second);
   }
+  if (!op_->kind) return;
+  weight_.push_back(apart);
+  ++categorical_;
+}
+
+// Returns the kind's number, which for an unknown kind is that of no row.
+std::size_t TimeModel::kind_of(const Problem& problem) const {
+  if (!op_->kind) return 0;
+  const auto known = std::find(kinds_.begin(), kinds_.end(), op_->kind(problem));
+  return static_cast<std::size_t>(known - kinds_.begin());
 }
 
 std::vector<float> TimeModel::coordinates(const Problem& problem) const {
   std::vector<float> at;
-  at.reserve(features_.size());
+  at.reserve(weight_.size());
   const Values sizes = sizes_of(*op_, problem);
   for (const auto& [name, value] : sizes.entries()) at.push_back(static_cast<float>(log2_of(value)));
   at.push_back(log2_at_least_one(bytes_moved(*op_, problem)));
@@ -107,23 +123,24 @@ std::vector<float> TimeModel::coordinates(const Problem& problem) const {
         std::find(parameter.categories.begin(), parameter.categories.end(), problem.string(parameter.name));
     at.push_back(static_cast<float>(word - parameter.categories.begin()));
   }
+  if (op_->kind) at.push_back(static_cast<float>(kind_of(problem)));
   return at;
 }
 
 float TimeModel::likeness(const std::vector<float>& a, const std::vector<float>& b) const {
   float squared = 0;
-  const std::size_t numbers = features_.size() - categorical_;
+  const std::size_t numbers = weight_.size() - categorical_;
   for (std::size_t f = 0; f < numbers; ++f) {
     const float difference = a[f] - b[f];
     squared += weight_[f] * difference * difference;
   }
-  for (std::size_t f = numbers; f < features_.size(); ++f) squared += a[f] == b[f] ? 0 : weight_[f];
+  for (std::size_t f = numbers; f < weight_.size(); ++f) squared += a[f] == b[f] ? 0 : weight_[f];
   return covariance(squared);
 }
 
 std::vector<float> TimeModel::likeness_to_rows(const std::vector<float>& at) const {
   std::vector<float> like(at_.size(), 0.0f);
-  const std::size_t numbers = features_.size() - categorical_;
+  const std::size_t numbers = weight_.size() - categorical_;
   for (std::size_t f = 0; f < at.size(); ++f) {
     const float* const column = feature_major_.data() + f * like.size();
     const float weight = weight_[f];
@@ -151,16 +168,18 @@ std::optional<std::size_t> TimeModel::find(const Problem& problem, const std::ve
 
 std::size_t TimeModel::add_problem(const Problem& problem) {
   if (features_.empty()) name_features(problem);
+  if (op_->kind && kind_of(problem) == kinds_.size()) kinds_.push_back(op_->kind(problem));
   std::vector<float> at = coordinates(problem);
   if (const auto known = find(problem, at)) return *known;
   problems_.push_back(problem);
   at_.push_back(std::move(at));
+  row_kind_.push_back(kind_of(problem));
   known_.push_back({.row = problems_.size() - 1});
   return problems_.size() - 1;
 }
 
-std::size_t TimeModel::add_variant() {
-  variants_.emplace_back();
+std::size_t TimeModel::add_variant(bool is_guess) {
+  variants_.emplace_back().usual = is_guess ? usual_slowdown_of_a_guess : usual_slowdown;
   return variants_.size() - 1;
 }
 
@@ -199,15 +218,25 @@ Cholesky TimeModel::factored(std::span<const std::size_t> rows) const {
 }
 
 TimeModel::Inverse TimeModel::invert(std::span<const RowValue> known, double mean) const {
+  Inverses none;
+  return invert(known, mean, none);
+}
+
+TimeModel::Inverse TimeModel::invert(std::span<const RowValue> known, double mean, Inverses& made) const {
   std::vector<std::size_t> rows;
   Inverse inverse;
   for (const RowValue& one : known) {
     rows.push_back(one.row);
     inverse.alpha.push_back(one.value - mean);
   }
-  const Cholesky factor = factored(rows);
-  factor.solve(inverse.alpha);
-  inverse.diagonal = factor.inverse_diagonal();
+  auto its = made.find(rows);
+  if (its == made.end()) {
+    Cholesky factor = factored(rows);
+    std::vector<double> diagonal = factor.inverse_diagonal();
+    its = made.emplace(rows, FactoredRows{std::move(factor), std::move(diagonal)}).first;
+  }
+  its->second.factor.solve(inverse.alpha);
+  inverse.diagonal = its->second.inverse_diagonal;
   return inverse;
 }
 
@@ -234,7 +263,7 @@ void TimeModel::begin() {
   for (Variant& one : variants_) {
     for (RowValue& time : one.times)
       time.value = std::min(std::log(time.us / known_[time.row].us), most_slowdown);
-    one.mean = mean_of(one.times, usual_slowdown, usual_count);
+    one.mean = mean_of(one.times, one.usual, usual_count);
   }
 }
 
@@ -246,13 +275,14 @@ double TimeModel::surprise() const {
   double logs = 0;
   double count = 0;
   std::vector<RowValue> part;
+  Inverses made;
   for (const Variant& one : variants_) {
     const std::size_t n = one.times.size();
     if (n < 4) continue;
     const std::size_t taken = std::min(n, most_rows);
     part.clear();
     for (std::size_t i = 0; i < taken; ++i) part.push_back(one.times[i * n / taken]);
-    const Inverse inverse = invert(part, one.mean);
+    const Inverse inverse = invert(part, one.mean, made);
     for (std::size_t i = 0; i < taken; ++i) {
       squares += inverse.alpha[i] * inverse.alpha[i] / inverse.diagonal[i];
       logs -= std::log(inverse.diagonal[i]);
@@ -282,7 +312,7 @@ Weights TimeModel::fit() {
     }
   };
   for (const double step : {8.0, 4.0, 2.0, 1.5}) {
-    for (float& weight : weight_) improve(weight, step, 1e-4, 4.0);
+    for (std::size_t f = 0; f < features_.size(); ++f) improve(weight_[f], step, 1e-4, 4.0);
     improve(noise_, step, 1e-3, 2.0);
   }
   Weights weights;
@@ -354,13 +384,16 @@ void TimeModel::solve(std::size_t most, unsigned threads) {
 
 void TimeModel::feature_major() {
   const std::size_t rows = at_.size();
-  feature_major_.resize(features_.size() * rows);
+  feature_major_.resize(weight_.size() * rows);
   for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t f = 0; f < features_.size(); ++f) feature_major_[f * rows + row] = at_[row][f];
+    for (std::size_t f = 0; f < weight_.size(); ++f) feature_major_[f * rows + row] = at_[row][f];
 }
 
 void TimeModel::lay_out() {
   const std::size_t rows = at_.size();
+  knows_.assign(variants_.size(), std::vector<bool>(std::max<std::size_t>(kinds_.size(), 1)));
+  for (std::size_t v = 0; v < variants_.size(); ++v)
+    for (const RowValue& time : variants_[v].times) knows_[v][row_kind_[time.row]] = true;
   best_factors_.clear();
   for (const RowValue& best : known_) best_factors_.push_back(best.factor);
   dense_.clear();
@@ -388,7 +421,10 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   const std::size_t variants = variants_.size();
   estimates.of.reserve(variants);
   for (const Variant& one : variants_) estimates.of.push_back({one.mean, spread_});
+  estimates.is_known.assign(variants, !op_->kind);
   if (problems_.empty()) return estimates;
+  if (const std::size_t kind = kind_of(problem); op_->kind && kind < kinds_.size())
+    for (std::size_t v = 0; v < variants; ++v) estimates.is_known[v] = knows_[v][kind];
   const std::vector<float> at = coordinates(problem);
   estimates.likeness = likeness_to_rows(at);
   const float* const like = estimates.likeness.data();
@@ -443,7 +479,9 @@ std::vector<TimeModel::MeasuredTime> TimeModel::nearest(std::size_t variant, con
   const std::vector<float> like = likeness_to_rows(coordinates(problem));
   const Variant& one = variants_[variant];
   std::vector<MeasuredTime> list;
+  const std::size_t kind = kind_of(problem);
   for (const RowValue& time : one.times) {
+    if (row_kind_[time.row] != kind) continue;
     list.push_back({&problems_[time.row], time.us, known_[time.row].us, like[time.row]});
   }
   std::stable_sort(list.begin(), list.end(),
@@ -481,7 +519,8 @@ std::vector<double> TimeModel::left_out() const {
 
 TimeModel model_of(const Op& op, const TimingTable& table, const Weights& weights) {
   TimeModel model(op, weights);
-  for (std::size_t v = 0; v < table.variants.size(); ++v) model.add_variant();
+  for (const TimingTable::Variant& variant : table.variants)
+    model.add_variant(is_guess(op, variant.template_name, variant.config));
   for (const TimingTable::Anchor& anchor : table.anchors) {
     const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
     model.add_best(row, anchor.best_us);
@@ -525,6 +564,7 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
   for (const TimingTable::Anchor& anchor : table.anchors) {
     const Problem problem = complete_problem(op, anchor.problem);
     add_text(problem.text());  // anchors with the same text are one row of the model
+    if (op.kind) add_text(op.kind(problem));
     const Values sizes = sizes_of(op, problem);
     for (const auto& [name, value] : sizes.entries()) {
       add_text(name);

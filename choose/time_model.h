@@ -24,7 +24,8 @@ class TimeModel {
   explicit TimeModel(const Op& op, const Weights& weights = {});
 
   std::size_t add_problem(const Problem& problem);  ///< adds or finds the problem; returns its row
-  std::size_t add_variant();
+  /// `is_guess`: its config is made for each problem (choose/nearest.h).
+  std::size_t add_variant(bool is_guess = false);
   /// Adds a median in microseconds. The least time of a row counts as the best that its problem allows. A
   /// factor is the result of solve_table() for the same times: these are not solved again, and additional
   /// times are solved as corrections to them.
@@ -50,6 +51,9 @@ class TimeModel {
     std::vector<Estimate> of;       ///< by variant
     double best_us = 0;             ///< time of the best variant, in microseconds; 0: nothing is known
     std::vector<std::size_t> rows;  ///< rows of this same problem, for any launch numbers
+    /// By variant: true if it has a time on a problem of this one's kind (Op::kind). Without one its estimate
+    /// is that of an unknown variant.
+    std::vector<bool> is_known;
     std::vector<float>
         likeness;  ///< by row: 1 for the same problem, near 0 if the row says nothing about this one
   };
@@ -60,7 +64,8 @@ class TimeModel {
     double us = 0, best_us = 0;
     float likeness = 0;
   };
-  /// Returns at most `most` problems on which a variant was measured, the most similar to this one first.
+  /// Returns at most `most` problems of this one's kind on which a variant was measured, the most similar
+  /// first.
   std::vector<MeasuredTime> nearest(std::size_t variant, const Problem& problem, std::size_t most) const;
 
   /// Returns, for each row with at least two variants, the slowdown (against the row's best) of the variant
@@ -87,6 +92,7 @@ class TimeModel {
   };
   struct Variant {
     std::vector<RowValue> times;
+    double usual = 0;  // its slowdown before anything is known
     double mean = 0;
   };
   struct Inverse {
@@ -95,6 +101,7 @@ class TimeModel {
   };
 
   void name_features(const Problem& problem);
+  std::size_t kind_of(const Problem& problem) const;
   std::vector<float> coordinates(const Problem& problem) const;
   float likeness(const std::vector<float>& a, const std::vector<float>& b) const;
   std::vector<float> likeness_to_rows(const std::vector<float>& at) const;
@@ -105,8 +112,14 @@ class TimeModel {
     std::vector<std::size_t> rows;
     Cholesky factor;
   };
+  struct FactoredRows {
+    Cholesky factor;
+    std::vector<double> inverse_diagonal;
+  };
+  using Inverses = std::map<std::vector<std::size_t>, FactoredRows>;  // by rows, which many variants share
   Cholesky factored(std::span<const std::size_t> rows) const;
   Inverse invert(std::span<const RowValue> known, double mean) const;
+  Inverse invert(std::span<const RowValue> known, double mean, Inverses& made) const;
   double surprise() const;
   void begin();
   static bool any_solved(std::span<const RowValue> known);
@@ -119,6 +132,9 @@ class TimeModel {
   std::vector<std::string> features_;  // named when the first problem is added; the categorical ones last
   std::size_t categorical_ = 0;
   std::vector<float> weight_;
+  std::vector<std::string>
+      kinds_;  // of the rows, by number; the number is the last coordinate if there are kinds
+  std::vector<std::size_t> row_kind_;
   double noise_ = 0.1;
   std::vector<Problem> problems_;
   std::vector<std::vector<float>> at_;
@@ -133,6 +149,7 @@ class TimeModel {
   std::vector<std::size_t> dense_, sparse_;  // variants
   std::vector<float> factors_;               // factors of the variants in dense_
   std::vector<double> best_factors_;         // by row
+  std::vector<std::vector<bool>> knows_;     // by variant and kind: whether it has a time
 };
 
 /// Makes a model of the table's times, not yet solved.

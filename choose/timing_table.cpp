@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include "choose/csv.h"
+#include "choose/nearest.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "kernel_file/find_op.h"
@@ -30,11 +32,14 @@ double number(const std::string& field, const std::string& where) {
   return *value;
 }
 
-// True if a variant with a time on the anchor accepts pointers of any alignment there.
+// True if a variant with a time on the anchor accepts pointers of any alignment there. `spaces` are those of
+// the anchor, each made once.
 bool takes_any(const Op& op, const DeviceFacts& device, const TimingTable::Variant& variant,
-               const Problem& problem) {
+               const Problem& problem, std::map<const Template*, Space>& spaces) {
   const Template& tmpl = find_template(op, variant.template_name);
-  const auto config = tmpl.space(problem, device).find(variant.config);
+  auto space = spaces.find(&tmpl);
+  if (space == spaces.end()) space = spaces.emplace(&tmpl, tmpl.space(problem, device)).first;
+  const auto config = config_on(op, tmpl, problem, device, space->second, variant.config);
   return config && alignment_bytes(tmpl, problem, *config) <= element_alignment(op, problem);
 }
 
@@ -167,13 +172,15 @@ std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, cons
   std::vector<std::vector<double>> loss;
   std::vector<double> worth;
   for (const TimingTable::Anchor& anchor : table.anchors) {
+    std::map<const Template*, Space> spaces;
     for (const bool any : {false, true}) {
       const double best = any ? anchor.best_any_us : anchor.best_us;
       if (best <= 0) continue;
       worth.push_back(any ? worth_of_any : 1);
       std::vector<double>& row = loss.emplace_back(table.variants.size(), worst);
       for (std::size_t v = 0; v < row.size(); ++v) {
-        if (anchor.us[v] <= 0 || (any && !takes_any(op, device, table.variants[v], anchor.problem))) continue;
+        if (anchor.us[v] <= 0 || (any && !takes_any(op, device, table.variants[v], anchor.problem, spaces)))
+          continue;
         row[v] = std::clamp(std::log(anchor.us[v] / best), 0.0, worst);
       }
     }

@@ -98,30 +98,34 @@ Regret regret_of(const TunedProblem& tuned, const Pick& pick) {
   return with_times(std::move(regret), tuned);
 }
 
-// Returns the variants that dispatch chooses from, except winners.
-std::vector<NamedVariant> portfolio_of(const Op& op, const std::vector<Candidate>& candidates) {
+// Returns the variants that dispatch chooses from on a problem, except winners, as they are there.
+std::vector<NamedVariant> portfolio_of(const Chooser& chooser, const std::vector<Candidate>& candidates,
+                                       const Problem& problem) {
   std::vector<NamedVariant> variants;
-  for (const Candidate& candidate : candidates) {
-    if (candidate.op != op.name || !candidate.problem.empty()) continue;
-    NamedVariant variant{candidate.template_name, candidate.config.text()};
+  for (const Choice& choice : chooser.select(problem, true).choices) {
+    const Candidate& candidate = candidates[choice.candidate];
+    if (!candidate.problem.empty() || !choice.is_adapted) continue;
+    NamedVariant variant{candidate.template_name, choice.config.text()};
     if (std::find(variants.begin(), variants.end(), variant) == variants.end())
       variants.push_back(std::move(variant));
   }
   return variants;
 }
 
-// Measures the variants on problems where the search did not. Returns times by problem, then by template and
-// config.
+// Measures the variants of each problem's list where the search did not. Returns times by problem, then by
+// template and config.
 using Times = std::map<std::string, std::map<std::string, double>>;
-Times times_of(const Op& op, const DeviceFacts& device, const std::vector<NamedVariant>& variants,
-               TuneOptions options, Progress& progress) {
-  options.table = TableOptions{.searched = 0, .portfolio = variants};
+Times times_of(const Op& op, const DeviceFacts& device, const VariantLists& lists, TuneOptions options,
+               Progress& progress) {
+  options.table = TableOptions{.searched = 0, .portfolio = lists.begin()->second, .lists = lists};
   tune(options, progress);
   Times times;
   for (const std::vector<TimeRow>& measured : times_of_model(options.database, op, device)) {
     for (const TimeRow& time : measured) {
-      if (std::find(variants.begin(), variants.end(), NamedVariant{time.template_name, time.config}) !=
-          variants.end())
+      const auto list = lists.find(time.problem);
+      if (list != lists.end() &&
+          std::find(list->second.begin(), list->second.end(),
+                    NamedVariant{time.template_name, time.config}) != list->second.end())
         times[time.problem].emplace(time.template_name + " " + time.config, time.median_us);
     }
   }
@@ -171,7 +175,10 @@ void run(const Request& request, int& exit_code) {
   options.problems = unknown_problems(op, known, request, device.kind);
   options.search.built_in = guesses_of(known);
   std::map<std::string, Pick> picks;
+  VariantLists lists;
   for (const Problem& problem : options.problems) {
+    if (std::vector<NamedVariant> portfolio = portfolio_of(chooser, known, problem); !portfolio.empty())
+      lists.emplace(problem.text(), std::move(portfolio));
     const Pick pick = pick_of(chooser, op, device, known, problem);
     options.search.built_in.push_back(
         {op.name, problem.text(), pick.template_name, pick.config});  // so that it takes part in the finals
@@ -181,8 +188,7 @@ void run(const Request& request, int& exit_code) {
   Progress progress(progress_output(), isatty(STDERR_FILENO) != 0);
   const TuneResult result = tune(options, progress);
   Times times;
-  if (const auto portfolio = portfolio_of(op, known); !portfolio.empty() && !result.interrupted)
-    times = times_of(op, device, portfolio, options, progress);
+  if (!lists.empty() && !result.interrupted) times = times_of(op, device, lists, options, progress);
   std::vector<Regret> all;
   for (const TunedProblem& tuned : result.problems) {
     if (tuned.winners.empty()) continue;
@@ -195,9 +201,10 @@ void run(const Request& request, int& exit_code) {
     if (regret.picked_us <= 0 && !result.interrupted) {
       TuneOptions alone = options;
       alone.problems = {complete_problem(op, Problem::parse(tuned.problem))};
-      const Times late = has_portfolio ? times
-                                       : times_of(op, device, {{pick.template_name, pick.config}},
-                                                  std::move(alone), progress);
+      const Times late = has_portfolio
+                             ? times
+                             : times_of(op, device, {{tuned.problem, {{pick.template_name, pick.config}}}},
+                                        std::move(alone), progress);
       if (const auto found = late.find(tuned.problem); found != late.end())
         if (const auto own = found->second.find(regret.picked); own != found->second.end())
           regret = with_late_pick(std::move(regret), own->second);

@@ -95,6 +95,11 @@ struct Op {
   std::function<MakeNumbers(const Problem&)> launch_numbers = nullptr;
   /// The integers from which distance() computes how near two problems are. Null: the integer parameters.
   std::function<Values(const Problem&)> sizes = nullptr;
+  /// Returns a text of what two problems must have in common so that a time on one says something of the
+  /// other, such as the dtype. Its tables have a portfolio for each kind, and its configs are used for all
+  /// problems of a kind (choose/nearest.h, config_on). Null: all problems are of one kind, and a config is
+  /// used only where it is legal.
+  std::function<std::string(const Problem&)> kind = nullptr;
   /// Problems as text that together reach every template and every corner of the contract; tests run them in
   /// addition to random ones.
   std::vector<std::string> examples = {};

@@ -107,6 +107,7 @@ Problem with_constants_of(const Op& op, const Problem& problem, const Problem& o
   Problem mixed = problem;
   for (const Template& tmpl : op.templates)
     for (const std::string& name : tmpl.compiled_in) mixed.set(name, *other.find(name));
+  if (mixed == other) return problem;  // all is compiled in, so that nothing could be shared
   try {
     Problem complete = complete_problem(op, mixed);
     if (affordable(op, complete, limits)) return complete;

@@ -64,8 +64,8 @@ Rule conditional(const CategoricalAxis& axis, const char* otherwise,
   return named_where_inactive(axis, std::string(otherwise), std::move(is_active), why);
 }
 
-Space::Space(std::vector<Axis> axes, std::vector<Rule> must, std::vector<Rule> worth)
-    : must_(std::move(must)), worth_(std::move(worth)) {
+Space::Space(std::vector<Axis> axes, std::vector<Rule> must, std::vector<Rule> worth, Translation translation)
+    : must_(std::move(must)), worth_(std::move(worth)), translation_(std::move(translation)) {
   auto made = std::make_shared<Config::Axes>();
   made->list = std::move(axes);
   if (made->list.size() > Config::most_axes) {

@@ -51,14 +51,22 @@ class Space {
   /// Configs are numbered only if there are at most this many raw points.
   static constexpr std::int64_t most_numbered = std::int64_t{1} << 62;
 
+  /// Returns the values of the axes that have to change so that a config of another problem's space means the
+  /// same in this one, such as a vector as wide as this problem's arrays allow. The config's values are on
+  /// the axes of this space, and it need not be legal here. It is called until nothing changes.
+  using Translation = std::function<Values(const Config&)>;
+
   /// `must`: a config that breaks such a rule would give wrong results, or cannot be compiled or launched on
   /// any device. `worth`: a config that breaks such a rule is legal but unlikely to win here; only a search
-  /// reads them. Throws Error if an axis is empty, mixed or named twice.
-  explicit Space(std::vector<Axis> axes, std::vector<Rule> must = {}, std::vector<Rule> worth = {});
+  /// reads them. `translation`: null if a config has the same values in the spaces of all problems. Throws
+  /// Error if an axis is empty, mixed or named twice.
+  explicit Space(std::vector<Axis> axes, std::vector<Rule> must = {}, std::vector<Rule> worth = {},
+                 Translation translation = nullptr);
 
   const std::vector<Axis>& axes() const { return axes_->list; }
   const std::vector<Rule>& must() const { return must_; }
   const std::vector<Rule>& worth() const { return worth_; }
+  const Translation& translation() const { return translation_; }
 
   enum class Subset {
     legal,      ///< all configs that keep every `must`
@@ -96,6 +104,9 @@ class Space {
   /// on it), each once. The config of the same kernel comes first if it has another name.
   std::vector<Config> neighbours(const Values& values) const;
 
+  /// Returns the config with these values, legal or not; nothing if an axis has no value or another one.
+  std::optional<Config> on_axes(const Values& values) const;
+
   /// Return the legal config with these values. If there is none, find() returns nothing, legal() throws
   /// UsageError with the reason.
   std::optional<Config> find(const Values& values) const;
@@ -118,13 +129,13 @@ class Space {
   class Groups;
   std::vector<const Rule*> rules(Subset subset) const;
   bool holds(const std::vector<Rule>& rules, const Config& config) const;
-  std::optional<Config> on_axes(const Values& values) const;  // rules are ignored
   std::optional<std::string> why_not_on_axes(const Values& values) const;
   std::optional<Config> first(const Values& given, Subset subset) const;
 
   std::shared_ptr<const Config::Axes> axes_;
   std::vector<Rule> must_;
   std::vector<Rule> worth_;
+  Translation translation_;
 };
 
 /// Returns the first config, one config for every value of every axis that a legal config can have, and

@@ -269,6 +269,10 @@ Op ops_filter_bank() {
       .companions = companions,
       .launch_numbers = value_at_launch(sum_dtype),
       .sizes = sizes_of({"batch", "height", "width", "channels", "filters", "taps_y", "taps_x"}),
+      .kind =
+          [](const Problem& problem) {
+            return problem.string("dtype") + ", results " + problem.string("results");
+          },
       .examples =
           {"height=60 width=300 filters=2 taps_y=9 taps_x=9 results=norm",
            "height=45 width=133 filters=2 taps_y=3 taps_x=3 boundary=mirror dtype=u8",

@@ -112,6 +112,19 @@ std::vector<std::int64_t> weights_extents(const Problem& problem) {
   return {has_weights(problem) ? problem.integer("length") : 0};
 }
 
+Values sizes(const Problem& problem) {
+  const Dims d(problem);
+  return {{"length", d.length},
+          {"bins_x", d.bins_x},
+          {"bins_y", d.bins_y},
+          {"cells", d.cells()},
+          {"stride", d.stride}};
+}
+
+std::string kind(const Problem& problem) {
+  return problem.string("dtype") + ", " + problem.string("values") + ", weights " + problem.string("weights");
+}
+
 DType double_type(const Problem& /*problem*/) { return DType::f64; }
 DType weights_type(const Problem& problem) {
   return problem.string("weights") == "f32" ? DType::f32 : DType::f64;
@@ -297,6 +310,8 @@ Op ops_joint_histogram() {
       .bytes_moved = moved,
       .companions = companions,
       .launch_numbers = limits_at_launch,
+      .sizes = sizes,
+      .kind = kind,
       .examples = {"length=20011 bins_x=16 bins_y=24 lo_x=-1 hi_x=1 lo_y=-0.7 hi_y=0.9",
                    "length=5003 bins_x=31 bins_y=9 lo_x=-77.5 hi_x=80 lo_y=-100 hi_y=100 dtype=i32",
                    "length=30011 bins_x=256 bins_y=20 lo_x=0 hi_x=256 lo_y=3 hi_y=200 dtype=u8",

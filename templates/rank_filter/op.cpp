@@ -294,7 +294,8 @@ void usual_images(Random& random, Problem& problem) {
                                                 : places * (draw_chance(random, 50) ? 1 : 3) / 4);
 }
 
-// The extents, and the distance of the rank from the nearer end: 0 for a minimum or a maximum.
+// The extents, the places that count, and the distance of the rank from the nearer end, 1 for a minimum or a
+// maximum.
 Values sizes(const Problem& problem) {
   const std::int64_t rank = problem.integer("rank");
   return {{"depth", problem.integer("depth")},
@@ -303,8 +304,11 @@ Values sizes(const Problem& problem) {
           {"window_depth", problem.integer("window_depth")},
           {"window_height", problem.integer("window_height")},
           {"window_width", problem.integer("window_width")},
-          {"from_end", std::min(rank, counted_places(problem) - 1 - rank)}};
+          {"places", counted_places(problem)},
+          {"from_end", 1 + std::min(rank, counted_places(problem) - 1 - rank)}};
 }
+
+std::string kind(const Problem& problem) { return problem.string("dtype"); }
 
 }  // namespace
 
@@ -338,6 +342,7 @@ Op ops_rank_filter() {
                      "depth=2 height=5 width=132 boundary=constant value=0.75", "depth=0 height=3 width=5"},
       .launch_numbers = value_at_launch(dtype_of),
       .sizes = sizes,
+      .kind = kind,
       .examples =
           {"height=40 width=133 window_height=3 window_width=3 rank=4",
            "height=22 width=31 window_height=7 window_width=7 rank=24",

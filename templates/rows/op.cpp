@@ -40,6 +40,26 @@ double operations(const Problem& problem) {
   return each * static_cast<double>(shape.rows) * static_cast<double>(shape.columns);
 }
 
+// Numbers on which times depend whatever the expression: the passes over a row, what they compute, and the
+// arrays that are read and written along it.
+Values sizes(const Problem& problem) {
+  const Shape& shape = shape_of(problem);
+  const Expression& e = shape.expression;
+  const auto at_least_one = [](std::int64_t number) { return std::max<std::int64_t>(number, 1); };
+  std::int64_t written = 0;
+  for (const Output& output : e.outputs) written += shape.varies_along_row(output.value) ? 1 : 0;
+  return {{"rows", at_least_one(shape.rows)},
+          {"columns", at_least_one(shape.columns)},
+          {"passes", std::int64_t{1} + shape.passes},
+          {"reductions", 1 + std::ssize(e.reductions)},
+          {"operations", at_least_one(std::ssize(e.nodes))},
+          {"read", at_least_one(matrices_of(problem))},
+          {"written", 1 + written},
+          {"aligned", shape.aligned}};
+}
+
+std::string kind(const Problem& problem) { return problem.string("dtype"); }
+
 // Problems with odd sizes, sizes of 1, rows with a gap, and no rows. The arrays' kinds stay.
 std::vector<Problem> companions(const Problem& problem) {
   const Shape own = shape_of(problem);  // a copy, since check() asks for other problems' shapes
@@ -113,11 +133,8 @@ Op ops_rows() {
       .flops = operations,
       .bytes_moved = moved,
       .companions = companions,
-      .sizes =
-          [](const Problem& problem) {
-            return Values{{"rows", std::max<std::int64_t>(1, problem.integer("rows"))},
-                          {"columns", std::max<std::int64_t>(1, problem.integer("columns"))}};
-          },
+      .sizes = sizes,
+      .kind = kind,
       .examples =
           {"expression=softmax rows=37 columns=260", "expression=softmax rows=9 columns=1003 dtype=f16",
            "expression=log_softmax rows=300 columns=5 dtype=bf16",

@@ -140,6 +140,21 @@ void usual_arrays(Random& random, Problem& problem) {
   draw_strides(random, problem);
 }
 
+// Besides the extents the operations of a step, of which the caller's own function may have many.
+Values sizes(const Problem& problem) {
+  Values all = axis_sizes(problem);
+  all.set("operations", function_of(problem) == own_expression ? std::ssize(expression_of(problem).nodes)
+                                                               : std::int64_t{1});
+  return all;
+}
+
+// Sums, products, maxima and minima of one type are of one kind, because a step of each is one instruction
+// and moves the same bytes.
+std::string kind(const Problem& problem) {
+  return std::string(name(dtype_of(problem))) + " to " + std::string(name(output_dtype(problem))) +
+         (function_of(problem) == own_expression ? ", own function" : "");
+}
+
 }  // namespace
 
 Op ops_scan() {
@@ -188,7 +203,8 @@ Op ops_scan() {
                      "outer=1 length=20001 inner=1 outer_stride=0 stride=0",
                      "outer=1 length=17001 inner=3 outer_stride=0 stride=0",
                      "outer=0 length=7 inner=3 outer_stride=0 stride=0"},
-      .sizes = axis_sizes,
+      .sizes = sizes,
+      .kind = kind,
       .examples = {"length=30011",
                    "length=20001 function=max dtype=i32",
                    "outer=37 length=1000 function=product dtype=f64",

@@ -187,12 +187,8 @@ Op ops_tensor() {
       .flops = operations,
       .bytes_moved = moved,
       .companions = companions,
-      .sizes =
-          [](const Problem& problem) {
-            const Nest& nest = nest_of(problem);
-            return Values{{"outputs", std::max<std::int64_t>(nest.outputs(), 1)},
-                          {"terms", std::max<std::int64_t>(nest.terms(), 1)}};
-          },
+      .sizes = tensor_op::sizes,
+      .kind = tensor_op::kind,
       .examples =
           {"expression=\"c[i,j] += a[i,k] * b[k,j]\" i=70 j=37 k=41",
            "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=37 j=35 k=18 dtype=f64",

@@ -36,6 +36,10 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error);
 
+/// As Op::sizes and Op::kind.
+Values sizes(const Problem& problem);
+std::string kind(const Problem& problem);
+
 /// Draws a problem, as Op::sample.
 void usual_tensors(Random& random, Problem& problem);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/run/problem_points.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@ namespace {
 
 // The added distance of a measurement on another device, which says less, as another problem's does.
 constexpr double other_device = 1;
+constexpr double other_kind = 4;  // as one that is four octaves away
 
 class ListSearch : public Search {
  public:
@@ -28,10 +30,9 @@ class ListSearch : public Search {
   std::size_t next_ = 0;
 };
 
-void add_legal(std::vector<Point>& points, const Place& place, std::string_view template_name,
-               std::string_view config) {
-  auto point = legal_point(place.op, place.problem, place.device, template_name, config);
-  if (point && *point != points.front()) points.push_back(std::move(*point));
+void add(std::vector<Point>& points, std::optional<Point> point) {
+  if (point && std::find(points.begin(), points.end(), *point) == points.end())
+    points.push_back(std::move(*point));
 }
 
 }  // namespace
@@ -45,8 +46,11 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
                        const std::string& template_name, const std::string& config) {
     try {
       const Problem other = complete_problem(place.op, Problem::parse(problem));
-      if (same_computation(place.op, place.problem, other))
-        guesses.push_back({distance(place.op, place.problem, other) + further, rank, template_name, config});
+      // A config of an op with kinds has a meaning for all its computations.
+      if (!place.op.kind && !same_computation(place.op, place.problem, other)) return;
+      const bool is_alike = !place.op.kind || place.op.kind(place.problem) == place.op.kind(other);
+      guesses.push_back({distance(place.op, place.problem, other) + further + (is_alike ? 0 : other_kind),
+                         rank, template_name, config});
     } catch (const UsageError&) {
       // The op has changed since then.
     }
@@ -65,9 +69,11 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
     const bool here = fast.device_id == device_id;
     add(fast.problem, here ? 0 : other_device, rank, fast.template_name, fast.config);
   }
-  // Last comes the variant that dispatch takes if nothing is known.
+  // Last comes the variant that dispatch takes if nothing is known. Where a table knows its times on other
+  // problems, it comes among the first, so that they can be compared with it.
+  const std::size_t guess_rank = place.op.kind ? 0 : most_remembered;
   for (const UntunedVariant& guess : untuned(place.op, place.problem, place.device))
-    guesses.push_back({other_device, most_remembered, guess.tmpl->name, guess.config.text()});
+    guesses.push_back({other_device, guess_rank, guess.tmpl->name, guess.config.text()});
   return guesses;
 }
 
@@ -87,7 +93,7 @@ std::vector<Point> stored_points(const Place& place, const Point& base, std::spa
   std::vector<Point> points = {base};
   for (const Store::Fast& fast : fastest) {
     if (fast.device_id == device_id && fast.problem == place.problem.text())
-      add_legal(points, place, fast.template_name, fast.config);
+      add(points, legal_point(place.op, place.problem, place.device, fast.template_name, fast.config));
   }
   return points;
 }
@@ -95,7 +101,8 @@ std::vector<Point> stored_points(const Place& place, const Point& base, std::spa
 std::vector<Point> listed_points(const Place& place, const Point& base,
                                  std::span<const NamedVariant> listed) {
   std::vector<Point> points = {base};
-  for (const NamedVariant& variant : listed) add_legal(points, place, variant.template_name, variant.config);
+  for (const NamedVariant& variant : listed)
+    add(points, table_point(place.op, place.problem, place.device, variant.template_name, variant.config));
   return points;
 }
 

@@ -33,8 +33,8 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
 std::vector<std::string> built_in_hashes(const Place& place, std::span<const BuiltIn> built_in);
 
 /// Each list begins with the base, and has only legal points, never the base again: the fastest variants that
-/// were measured on the problem and device; the listed variants; and, of the configs that cover each
-/// template's axes, the share of one of several problems.
+/// were measured on the problem and device; the listed variants, which may be those of a table; and, of the
+/// configs that cover each template's axes, the share of one of several problems.
 std::vector<Point> stored_points(const Place& place, const Point& base, std::span<const Store::Fast> fastest,
                                  std::int64_t device_id);
 std::vector<Point> listed_points(const Place& place, const Point& base, std::span<const NamedVariant> listed);

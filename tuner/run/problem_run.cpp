@@ -217,9 +217,11 @@ void ProblemRun::compile_ahead() {
   if (!mode_.compiles_ahead || task_.next == nullptr || !search_->exhausted()) return;
   while (ahead_ < task_.listed_next.size() && context_.compilers.has_room()) {
     const NamedVariant& listed = task_.listed_next[ahead_++];
-    const auto variant =
-        render_legal(context_.op, *task_.next, listed.template_name, listed.config, session_.device());
-    if (variant) context_.compilers.begin_ahead(variant->source, mode_.most_compile_s);
+    const auto point =
+        table_point(context_.op, *task_.next, session_.device(), listed.template_name, listed.config);
+    if (!point) continue;
+    const Source source = render_variant(context_.op, *task_.next, *point, session_.device()).source;
+    context_.compilers.begin_ahead(source, mode_.most_compile_s);
   }
 }
 

@@ -61,12 +61,15 @@ void run_table(const DeviceRuns& device_runs, const Op& op, const TuneOptions& o
   }
   if (interrupted()) return;
   const auto measure = [&](const std::vector<Task>& on, std::size_t most, double until) {
-    const std::vector<NamedVariant> variants =
-        !asked.portfolio.empty()
-            ? asked.portfolio
-            : variants_of(asked.known ? *asked.known : best_table(op, device, times(), most));
+    std::vector<NamedVariant> variants = asked.portfolio;
+    VariantLists lists = asked.lists;
+    if (variants.empty()) {
+      const TimingTable best = asked.known ? *asked.known : portfolio_table(op, device, times(), most);
+      variants = variants_of(best);
+      if (op.kind) lists.merge(lists_by_kind(best, op, device, problems));
+    }
     run_tasks(device_runs, problems, on,
-              {.mode = modes::table, .listed = variants, .lists = &asked.lists, .until = after(until)});
+              {.mode = modes::table, .listed = variants, .lists = &lists, .until = after(until)});
   };
   std::vector<Task> known_best = tasks;
   std::erase_if(known_best, [&](const Task& task) { return task.problem >= asked.searched; });

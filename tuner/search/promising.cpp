@@ -24,7 +24,10 @@ std::vector<Point> promising(
         space.parts.begin(), space.parts.end(),
         [&](const SearchSpace::TemplateSpace& each) { return index && each.template_index == *index; });
     if (part == space.parts.end()) continue;
-    auto config = nearest_legal(part->space, Values::parse(guess.config), a_guess);
+    const Values values = Values::parse(guess.config);
+    auto config = part->space.find(values);
+    if (!config && part->space.translation()) config = adapted(part->space, values);
+    if (!config) config = nearest_legal(part->space, values, a_guess);
     if (!config) continue;
     Point point{*index, std::move(*config)};
     if (std::find(points.begin(), points.end(), point) == points.end()) points.push_back(std::move(point));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "choose/nearest.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/nearest_name.h"
@@ -112,13 +113,35 @@ std::optional<std::size_t> template_index(const Op& op, std::string_view name) {
   return static_cast<std::size_t>(found - op.templates.begin());
 }
 
-std::optional<Point> legal_point(const Op& op, const Problem& problem, const DeviceFacts& device,
-                                 std::string_view template_name, std::string_view config) {
+namespace {
+
+// Returns the point of the config that `find` makes of the text in the template's space of the problem.
+template <typename Find>
+std::optional<Point> point_of(const Op& op, const Problem& problem, const DeviceFacts& device,
+                              std::string_view template_name, std::string_view config, const Find& find) {
   const auto index = template_index(op, template_name);
   if (!index || why_not(op.templates[*index], problem, device)) return std::nullopt;
-  auto legal = op.templates[*index].space(problem, device).find(Values::parse(config));
+  const Template& tmpl = op.templates[*index];
+  auto legal = find(tmpl, tmpl.space(problem, device), Values::parse(config));
   if (!legal) return std::nullopt;
   return Point{*index, std::move(*legal)};
+}
+
+}  // namespace
+
+std::optional<Point> legal_point(const Op& op, const Problem& problem, const DeviceFacts& device,
+                                 std::string_view template_name, std::string_view config) {
+  return point_of(
+      op, problem, device, template_name, config,
+      [](const Template&, const Space& space, const Values& values) { return space.find(values); });
+}
+
+std::optional<Point> table_point(const Op& op, const Problem& problem, const DeviceFacts& device,
+                                 std::string_view template_name, std::string_view config) {
+  return point_of(op, problem, device, template_name, config,
+                  [&](const Template& tmpl, const Space& space, const Values& values) {
+                    return config_on(op, tmpl, problem, device, space, values);
+                  });
 }
 
 std::int64_t SearchSpace::count() const {

@@ -31,6 +31,10 @@ std::optional<std::size_t> template_index(const Op& op, std::string_view name);
 std::optional<Point> legal_point(const Op& op, const Problem& problem, const DeviceFacts& device,
                                  std::string_view template_name, std::string_view config);
 
+/// The point of a table's variant, which on other problems of its kind may be another config (config_on()).
+std::optional<Point> table_point(const Op& op, const Problem& problem, const DeviceFacts& device,
+                                 std::string_view template_name, std::string_view config);
+
 /// The variants that a search may choose from: the templates that can serve the problem on the device, each
 /// with its legal configs.
 struct SearchSpace {

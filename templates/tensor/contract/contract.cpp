@@ -660,12 +660,44 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
   };
 }
 
+// How a config of another contraction is used for this one: its tiles stay. A unit that this type or device
+// has not becomes fma, runs in N that cannot be counted become single columns, and a long sum of f32 gets
+// parts. Then accesses are as wide as these arrays allow, or of single elements as there, and what cannot be
+// copied asynchronously comes by way of registers.
+Space::Translation translation(const Groups& groups, const std::shared_ptr<const WidthTable>& widths,
+                               const Problem& problem, const DeviceFacts& device) {
+  const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device);
+  const bool has_parts = least_parts(problem, groups) > 1;
+  const std::int64_t element = bytes(dtype_of(problem));
+  const bool becomes_wider = element != bytes(compute_dtype(problem));
+  return [=](const Config& c) {
+    Values changed;
+    const bool has_unit = (!uses_tensor_cores(c) || tensor_cores) && (!multiplies_matrices(c) || matrices);
+    if (!has_unit) changed.set(UNIT.name, "fma");
+    if (!widths->counts_n(c)) changed.set(SPAN_N.name, std::int64_t{1});
+    if (has_parts && c[SPLIT] == 1) changed.set(SPLIT.name, std::int64_t{2});
+    if (!changed.empty()) return changed;  // the widths depend on it
+    const WidthTable::Widths widest = widths->of(c);
+    const bool is_narrow =
+        (packs_first(c) || c[VECTOR_A] == 1) && (packs_second(c) || c[VECTOR_B] == 1) && c[VECTOR_OUT] == 1;
+    const std::int64_t a = is_narrow && !packs_first(c) ? 1 : widest.a,
+                       b = is_narrow && !packs_second(c) ? 1 : widest.b;
+    changed = {{std::string(VECTOR_A.name), a},
+               {std::string(VECTOR_B.name), b},
+               {std::string(VECTOR_OUT.name), is_narrow ? 1 : widest.out}};
+    if (becomes_wider && !(multiplies_matrices(c) && std::min(a, b) * element >= 4))
+      changed.set(STAGES.name, std::int64_t{1});
+    return changed;
+  };
+}
+
 Space space(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
   std::vector<Axis> its = axes(problem);
   const auto widths = std::make_shared<const WidthTable>(problem, groups);
   std::vector<Rule> rules = must(its, groups, widths, problem, device);
-  return Space(std::move(its), std::move(rules), worth(groups, widths, problem));
+  return Space(std::move(its), std::move(rules), worth(groups, widths, problem),
+               translation(groups, widths, problem, device));
 }
 
 // 2^31 * (the next power of two / the extent), rounded up. It is below 2^32; nest.inl divides with it.

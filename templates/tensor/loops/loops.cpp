@@ -175,7 +175,11 @@ Space space(const Problem& problem) {
           return c[SPLIT] == 1 ||
                  longest_kernel(table->at(c, 1)).nest.outputs() * c[REDUCE] * c[SPLIT] <= 1 << 21;
         }},
-       trigger_rule()});
+       trigger_rule()},
+      // The number of a form means nothing for another expression, which takes its cheapest one.
+      [cheapest = static_cast<std::int64_t>(all->usable.front())](const Config&) {
+        return Values{{std::string(FORM.name), cheapest}};
+      });
 }
 
 Work work(const Problem& problem, const Config& config) {

@@ -212,7 +212,13 @@ Space space(const Problem& problem) {
           const BlockWork work = block_work(p, choice_of(c));
           return work.in.count * work.in.slots >= c[BLOCK] && work.out.count * work.out.slots >= c[BLOCK];
         }},
-       trigger_rule()});
+       trigger_rule()},
+      // Without shared memory one vector is read and written, as wide as lies in one piece here.
+      [=](const Config& c) {
+        if (c[STAGING] != "none") return Values();
+        const std::int64_t width = std::min(c[VECTOR_IN], common);
+        return Values{{std::string(VECTOR_IN.name), width}, {std::string(VECTOR_OUT.name), width}};
+      });
 }
 
 Work work(const Problem& problem, const Config& config) {
