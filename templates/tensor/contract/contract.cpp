@@ -887,11 +887,14 @@ constexpr auto matrix_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, tru
                                                            {128, 128, 2, 32, true},
                                                            {64, 128, 2, 32, true},
                                                            {128, 64, 2, 16, true},
+                                                           {128, 32, 2, 8, true},
+                                                           {64, 32, 2, 8, true},
                                                            {64, 64, 2, 16, true},
                                                            {128, 128, 8, 16, false},
                                                            {64, 64, 4, 8, false},
                                                            {32, 64, 4, 8, false},
                                                            {64, 32, 4, 8, false},
+                                                           {128, 32, 4, 8, false},
                                                            {32, 32, 4, 8, false},
                                                            {16, 64, 2, 8, false},
                                                            {16, 128, 2, 16, false}});
@@ -945,7 +948,9 @@ class MatrixModel {
     const std::int64_t element = bytes(dtype_of(problem_));
     const bool asynchronous = stages > 1;
     if (asynchronous != (std::min(widths.a, widths.b) * element >= 4)) return;
-    const std::int64_t tile_k = shape.warpgroups || k_ >= 64 ? 64 : k_ <= 16 ? 16 : 32;
+    if (shape.warpgroups && shape.tile_n % 64 != 0 && !widths.b_along_k) return;  // it is turned
+    const std::int64_t longest = asynchronous ? 64 : 32;
+    const std::int64_t tile_k = shape.warpgroups ? 64 : k_ >= longest ? longest : k_ <= 16 ? 16 : 32;
     const std::int64_t sums = shape.thread_m * shape.thread_n;
     const std::int64_t threads = shape.tile_m * shape.tile_n / sums;
     const std::int64_t stage_bytes = (shape.tile_m + shape.tile_n) * tile_k * element;
@@ -968,14 +973,17 @@ class MatrixModel {
     const double accesses = static_cast<double>(tile_k) / 32 *
                             (static_cast<double>(shape.tile_m) / static_cast<double>(widths.a) +
                              static_cast<double>(shape.tile_n) / static_cast<double>(widths.b));
-    const double step = std::max({products, filling, accesses * access_clocks * (asynchronous ? 1 : 2)});
+    const double copying = accesses * access_clocks * (asynchronous ? 1 : 2);
+    const double step = std::max({products, filling, copying});
     const std::int64_t ahead = std::max<std::int64_t>(1, stages - (shape.warpgroups ? 2 : 1));
     // A block alone waits for its copies, and a warp for its products: four warps fill a multiprocessor.
     const std::int64_t busy = shape.warpgroups ? 4 : std::min<std::int64_t>(4, threads / 32);
     const double waiting =
         static_cast<double>(tile_k) / 16 * product_latency_clocks * (shape.warpgroups ? 1 : 2);
-    const double alone = std::max({step, latency_clocks / static_cast<double>(ahead),
-                                   products * 4 / static_cast<double>(busy) + waiting});
+    const double multiplying = products * 4 / static_cast<double>(busy) + waiting;
+    const double alone = asynchronous
+                             ? std::max({step, latency_clocks / static_cast<double>(ahead), multiplying})
+                             : std::max(2 * latency_clocks + copying, multiplying) + copying;
     const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
     for (const std::int64_t split : splits) {
       if (split > 1 && (k_ < 2 * tile_k * split || tiles * split > 4096)) break;
