@@ -2,8 +2,11 @@
 // The samples of images and signals that are summed, and draws of images that users typically have.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +72,18 @@ inline void draw_image(Random& random, Problem& problem, std::int64_t largest, i
   } else if (draw_chance(random, percent_of_frames)) {
     const auto& [height, width] = draw(random, frames);
     set(height, width);
+  }
+}
+
+/// Halves the largest of these extents until the problem is small enough, or all are 1.
+inline void draw_smaller(Problem& problem, std::initializer_list<const char*> extents,
+                         const std::function<bool(const Problem&)>& is_small) {
+  while (!is_small(problem)) {
+    const char* const largest = *std::max_element(extents.begin(), extents.end(), [&](auto a, auto b) {
+      return problem.integer(a) < problem.integer(b);
+    });
+    if (problem.integer(largest) <= 1) return;
+    problem.set(largest, problem.integer(largest) / 2);
   }
 }
 

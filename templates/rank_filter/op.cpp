@@ -12,6 +12,7 @@
 #include "templates/array_limits.h"
 #include "templates/image/origin.h"
 #include "templates/image/rules.h"
+#include "templates/image/samples.h"
 #include "templates/image/value.h"
 
 namespace tunesmith {
@@ -289,6 +290,10 @@ void usual_images(Random& random, Problem& problem) {
     problem.set("footprint", rows);
   }
   const std::int64_t places = counted_places(problem);
+  // Times per element hardly change from a million elements on, and the reference looks at each place.
+  draw_smaller(problem, {"height", "width"}, [&](const Problem& one) {
+    return static_cast<double>(Dims(one).image.product()) * static_cast<double>(places) <= 1.5e9;
+  });
   problem.set("rank", draw_chance(random, 60)   ? places / 2
                       : draw_chance(random, 70) ? (draw_chance(random, 50) ? 0 : places - 1)
                                                 : places * (draw_chance(random, 50) ? 1 : 3) / 4);

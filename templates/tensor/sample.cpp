@@ -118,8 +118,8 @@ void draw_dtype(Random& random, Problem& problem) {
     std::uint64_t percent;
     const char* dtype;
   };
-  static constexpr Share shares[] = {{36, "f32"}, {22, "f16"}, {18, "bf16"}, {14, "f64"},
-                                     {4, "i32"},  {2, "i64"},  {2, "u8"},    {2, "i8"}};
+  static constexpr Share shares[] = {{34, "f32"}, {20, "f16"}, {17, "bf16"}, {13, "f64"},
+                                     {4, "i32"},  {4, "i64"},  {4, "u8"},    {4, "i8"}};
   std::uint64_t left = random.below(100);
   const Share* share = std::begin(shares);
   while (left >= share->percent) left -= (share++)->percent;
