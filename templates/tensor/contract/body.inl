@@ -8,6 +8,7 @@
 // finish::apply().
 
 #include "common/async_copy.cuh"
+#include "common/collectives.cuh"
 #include "common/copy_groups.cuh"
 #include "common/float16.cuh"
 #include "common/functions.cuh"

@@ -620,10 +620,12 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
          if (uses_warpgroups(c)) return (c[THREAD_M] * c[THREAD_N] + 64) * 32 * warps <= 65536;
          return fits_registers(c[THREAD_M], c[THREAD_N], words, warps);
        }},
-      {"Halves need as many registers as eight warps have, for at most 64 sums of a thread, or 8 by 16 of 16 "
-       "terms.",
+      {"Halves need as many registers as eight warps have, for at most 64 sums of a thread; 128 of packed "
+       "ones, or 8 by 16 of 16 terms.",
        [](const Config& c) {
-         const bool fits = c[THREAD_M] * c[THREAD_N] <= 64 || (c[THREAD_M] == 8 && c[TILE_K] == 16);
+         const std::int64_t sums = c[THREAD_M] * c[THREAD_N];
+         const bool fits =
+             sums <= 64 || (sums <= 128 && (packs_halves(c) || (c[THREAD_M] == 8 && c[TILE_K] == 16)));
          return !splits_floats(c) || (c[RESIDENT_WARPS] == 8 && fits);
        }},
       {"A side of a tile is not twice as long as what there is.",
