@@ -206,6 +206,23 @@ bool adds_nothing(const Problem& problem) {
   return expression.reduction == Reduction::sum && !product_of(expression.function).empty();
 }
 
+// True if the sum is that of products of the two accesses.
+bool is_product(const Problem& problem) {
+  const Expression& expression = expression_of(problem);
+  std::vector<int> factors = product_of(expression.function);
+  std::sort(factors.begin(), factors.end());
+  return expression.reduction == Reduction::sum && factors == std::vector{0, 1};
+}
+
+// True if the operand that is read through windows, and no other access, leaves its array's bounds, in a sum
+// of products of 16-bit elements; then the packed copy has the zeros.
+bool packs_bounds(const Problem& problem) {
+  const Groups groups = groups_of(problem);
+  const int windowed = windowed_operand(groups);
+  if (windowed < 0 || !is_product(problem) || bytes(dtype_of(problem)) != 2) return false;
+  return (windowed == 0 ? groups.first : groups.second).bounds.size() == nest_of(problem).bounds();
+}
+
 std::string refuses(const Problem& problem) {
   const Expression& expression = expression_of(problem);
   if (expression.function.inputs != 2) {
@@ -217,7 +234,10 @@ std::string refuses(const Problem& problem) {
            " accesses at most, and its finish has " + std::to_string(expression.finish.accesses.size()) +
            "; take another template.";
   const Nest& nest = nest_of(problem);
-  if (nest.bounds() > 0) return "This template reads no element out of bounds; take another template.";
+  if (nest.bounds() > 0 && !packs_bounds(problem))
+    return "This template reads elements out of bounds only of images of 16-bit elements with channels, "
+           "which "
+           "it packs; take another template.";
   if (nest.outputs() == 0 || nest.terms() == 0) return "There is nothing to compute; the base serves that.";
   const Groups groups = groups_of(problem);
   for (const auto& [name, group] : {std::pair("M", &groups.m), std::pair("N", &groups.n),
@@ -229,14 +249,6 @@ std::string refuses(const Problem& problem) {
            " that this template counts; take another template.";
   }
   return "";
-}
-
-// True if the sum is that of products of the two accesses.
-bool is_product(const Problem& problem) {
-  const Expression& expression = expression_of(problem);
-  std::vector<int> factors = product_of(expression.function);
-  std::sort(factors.begin(), factors.end());
-  return expression.reduction == Reduction::sum && factors == std::vector{0, 1};
 }
 
 // True if the device has tensor cores that multiply the problem's type, which is one of `types`; the host
@@ -475,7 +487,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t element = bytes(compute_dtype(problem));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t parts = least_parts(problem, groups);
-  const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0;
+  const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
+             has_bounds = nest_of(problem).bounds() > 0;
   const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups), wide = element == 8;
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              warpgroups = has_warpgroups(problem, device), halves = has_halves(problem, device);
@@ -559,8 +572,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                  c[VECTOR_B] == (packs_second(c) ? its.b : 1) && c[VECTOR_OUT] == 1);
        }},
       {"Channels are packed of sums of products that read one operand through windows, with an index of K's "
-       "own beside.",
-       [=](const Config& c) { return c[PACK] != "channels" || has_channels; }},
+       "own beside; always, where it leaves its array's bounds.",
+       [=](const Config& c) { return c[PACK] == "channels" ? has_channels : !has_bounds; }},
       {"A packed operand has less than 2^31 elements.",
        [=](const Config& c) { return widths->packed_elements(c) < std::int64_t{1} << 31; }},
       one_name(
@@ -734,7 +747,8 @@ Launch packing_launch(const Packing& packing, const View& view, std::int64_t ele
           .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
           .arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes}, view.start,
                         of_each(moves, [](const Move& move) { return int32(move.extent); }),
-                        of_each(moves, [](const Move& move) { return int32(move.extent - move.padding); }),
+                        of_each(moves, [](const Move& move) { return int32(move.before); }),
+                        of_each(moves, [](const Move& move) { return int32(move.extent - move.behind); }),
                         of_each(moves, [](const Move& move) { return move.from; }),
                         of_each(moves, [](const Move& move) { return move.to; })},
           .overlaps_previous = overlaps};
@@ -944,6 +958,7 @@ class MatrixModel {
   double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
 
   void consider(const MatrixShape& shape, Packs packs, bool second, std::int64_t stages) {
+    if (packs != Packs::channels && nest_of(problem_).bounds() > 0) return;
     const WidthTable::Widths widths = widths_.of(packs, second);
     if (widths.out == 0 || (second && (packs != Packs::none || (!widths.a_along_k && !widths.b_along_k))))
       return;
@@ -1102,11 +1117,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // tenth. One is also packed where the neighbours of the two operands are different terms.
   const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
   const bool one_order = has_one_order_k(groups);
-  const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
+  const bool bounded = nest_of(problem).bounds() > 0;
+  const bool packs_first = bounded || (both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first));
   const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
   const bool packs_second =
-      (both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
-      is_packed_with_gain(groups, groups.n, &Digit::second);
+      bounded || ((both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
+                  is_packed_with_gain(groups, groups.n, &Digit::second));
   const bool packed_before = packs_first || packs_second;
   // Tensor cores' operands that lie along K are left row by row.
   const bool by_rows = in_tensor_cores && !packed_before && (first_along || second_along);
@@ -1189,7 +1205,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     if (!in_tensor_cores && tiles_m > 8 && 5 * banded < 4 * std::min(by_row, by_column))
       values.set(BLOCK_ORDER.name, "banded");
   }
-  const auto packs = static_cast<Packs>((packs_first ? 1 : 0) + (packs_second ? 2 : 0));
+  const auto packs =
+      bounded ? Packs::channels : static_cast<Packs>((packs_first ? 1 : 0) + (packs_second ? 2 : 0));
   values.set(PACK.name, std::string(name_of(packs)));
   if (few && packed_before) values.set(TRIGGER.name, "early");
   // The output is joined in shared memory where its neighbours leave sectors of 32 bytes half empty.

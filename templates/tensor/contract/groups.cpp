@@ -58,7 +58,7 @@ void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t v
   std::int64_t pitch = 1;
   for (Group* group : {&rows, &groups.k, &groups.batch}) {
     for (Digit& digit : *group) {
-      packing.moves.push_back({digit.extent, digit.*stride, pitch, digit.padding});
+      packing.moves.push_back({digit.extent, digit.*stride, pitch, 0, digit.padding});
       digit.*stride = pitch;
       pitch *= digit.extent;
     }
@@ -69,19 +69,36 @@ void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t v
   view.start = 0;
 }
 
-// An array's index, as the digits tell: those whose strides overlap step over one.
+// A dimension of an operand's array, as the digits tell that step along it: they have a bound in common, or
+// their strides overlap.
 struct Dimension {
-  std::int64_t stride = 0, span = 0;  // from the first to the last place
-  int digits = 0;
-  const Digit* only = nullptr;  // the last one
+  std::int64_t stride = 0, span = 0;  // of the least step; from the first to the last place
+  std::vector<Digit*> digits = {};
+  std::int64_t start = 0, pitch = 0, bound = 0;  // of the bound, whose places are `pitch` apart; 0: none
+
   std::int64_t extent() const { return span / stride + 1; }
+  void add(Digit& digit, Stride its) {
+    stride = digits.empty() ? digit.*its : std::min(stride, digit.*its);
+    span += digit.*its * (digit.extent - 1);
+    digits.push_back(&digit);
+  }
+  // Where the place is in the array's dimension, if that has a bound.
+  Move move(std::int64_t to) const {
+    Move move = {extent(), stride, to};
+    if (pitch == 0) return move;
+    const std::int64_t step = stride / pitch, last = bound - 1 - start;
+    move.before = std::clamp<std::int64_t>(start < 0 ? ceil_divide(-start, step) : 0, 0, move.extent);
+    const std::int64_t end = last < 0 ? 0 : std::min(move.extent, last / step + 1);
+    move.behind = move.extent - std::max(move.before, end);
+    return move;
+  }
 };
 
-// The indices of an operand's array, the nearest first; none if digits step back or across each other.
-std::vector<Dimension> dimensions_of(const Groups& groups, const Group& rows, Stride stride) {
-  std::vector<const Digit*> digits;
-  for (const Group* group : {&rows, &groups.k, &groups.batch}) {
-    for (const Digit& digit : *group) {
+// The dimensions of an operand's array, the nearest first; none if digits step back or across each other.
+std::vector<Dimension> dimensions_of(Groups& groups, Group& rows, Stride stride, const View& view) {
+  std::vector<Digit*> digits;
+  for (Group* group : {&rows, &groups.k, &groups.batch}) {
+    for (Digit& digit : *group) {
       if (digit.*stride < 0) return {};
       if (digit.*stride > 0 && digit.extent > 1) digits.push_back(&digit);
     }
@@ -89,26 +106,45 @@ std::vector<Dimension> dimensions_of(const Groups& groups, const Group& rows, St
   std::sort(digits.begin(), digits.end(),
             [&](const Digit* a, const Digit* b) { return a->*stride < b->*stride; });
   std::vector<Dimension> dimensions;
-  for (const Digit* digit : digits) {
-    const std::int64_t its = digit->*stride;
-    if (dimensions.empty() || its > dimensions.back().span) dimensions.push_back({.stride = its});
-    Dimension& last = dimensions.back();
-    if (its % last.stride != 0) return {};
-    last.span += its * (digit->extent - 1);
-    last.only = digit;
-    ++last.digits;
+  for (const Bound& bound : view.bounds) {
+    Dimension dimension = {.start = bound.start, .bound = bound.extent};
+    for (Digit*& digit : digits) {
+      const std::int64_t step = digit == nullptr ? 0 : bound.strides[digit->index];
+      if (step == 0) continue;
+      if (step < 0 || digit->*stride % step != 0) return {};
+      const std::int64_t pitch = digit->*stride / step;
+      if (dimension.pitch != 0 && dimension.pitch != pitch) return {};
+      dimension.pitch = pitch;
+      dimension.add(*digit, stride);
+      digit = nullptr;
+    }
+    if (dimension.digits.empty()) return {};
+    dimensions.push_back(std::move(dimension));
   }
+  const std::size_t bounded = dimensions.size();
+  for (Digit* digit : digits) {
+    if (digit == nullptr) continue;
+    if (dimensions.size() == bounded || digit->*stride > dimensions.back().span) dimensions.emplace_back();
+    dimensions.back().add(*digit, stride);
+  }
+  for (const Dimension& dimension : dimensions)
+    for (const Digit* digit : dimension.digits)
+      if (digit->*stride % dimension.stride != 0) return {};
+  std::sort(dimensions.begin(), dimensions.end(),
+            [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
   return dimensions;
 }
 
-// The index that is K's alone, the longest; null if none is, or no two digits share one.
+// The dimension of one index, which is K's, and within its bounds: the longest such. Null if there is none,
+// or no dimension has two indices.
 const Dimension* channels_of(const Groups& groups, const std::vector<Dimension>& dimensions) {
   const Dimension* channels = nullptr;
   bool has_windows = false;
   for (const Dimension& dimension : dimensions) {
-    has_windows = has_windows || dimension.digits > 1;
-    const bool of_k = dimension.only >= groups.k.data() && dimension.only < groups.k.data() + groups.k.size();
-    if (dimension.digits > 1 || !of_k) continue;
+    has_windows = has_windows || dimension.digits.size() > 1;
+    const Digit* const digit = dimension.digits.front();
+    const bool of_k = digit >= groups.k.data() && digit < groups.k.data() + groups.k.size();
+    if (dimension.digits.size() > 1 || !of_k || dimension.pitch != 0) continue;
     if (channels == nullptr || dimension.extent() > channels->extent()) channels = &dimension;
   }
   return has_windows ? channels : nullptr;
@@ -117,26 +153,19 @@ const Dimension* channels_of(const Groups& groups, const std::vector<Dimension>&
 // Packs a windowed operand as its array is, but with whole vectors of channels nearest.
 void pack_channels(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector,
                    Packing& packing) {
-  std::vector<Dimension> dimensions = dimensions_of(groups, rows, stride);
-  const Dimension channels = *channels_of(groups, dimensions);
-  Digit& channel = groups.k[static_cast<std::size_t>(channels.only - groups.k.data())];
+  const std::vector<Dimension> dimensions = dimensions_of(groups, rows, stride, view);
+  const Dimension* const channels = channels_of(groups, dimensions);
+  Digit& channel = *channels->digits.front();
   channel.padding = round_up(channel.extent, vector) - channel.extent;
+  packing.moves.push_back({channel.extent + channel.padding, channels->stride, 1, 0, channel.padding});
   channel.extent += channel.padding;
-  packing.moves.push_back({channel.extent, channels.stride, 1, channel.padding});
+  channel.*stride = 1;
   std::int64_t pitch = channel.extent;
   for (const Dimension& dimension : dimensions) {
-    if (dimension.stride == channels.stride) continue;
-    packing.moves.push_back({dimension.extent(), dimension.stride, pitch});
+    if (&dimension == channels) continue;
+    packing.moves.push_back(dimension.move(pitch));
+    for (Digit* digit : dimension.digits) digit->*stride = digit->*stride / dimension.stride * pitch;
     pitch *= dimension.extent();
-  }
-  for (Group* group : {&rows, &groups.k, &groups.batch}) {
-    for (Digit& digit : *group) {
-      // Its dimension is the last one that begins no further away.
-      const Move* its = nullptr;
-      for (const Move& move : packing.moves)
-        if (move.from <= digit.*stride && (its == nullptr || move.from > its->from)) its = &move;
-      if (its != nullptr && digit.*stride > 0) digit.*stride = digit.*stride / its->from * its->to;
-    }
   }
   packing.elements = pitch;
   order(packing.moves);
@@ -158,6 +187,7 @@ Groups::Groups(const Nest& nest, const std::vector<int>& finish)
     : first(nest.inputs.at(0)), second(nest.inputs.at(1)), out(nest.output) {
   for (std::size_t i = 0; i < nest.rank(); ++i) {
     Digit digit = {nest.extents[i], first.strides[i], second.strides[i], out.strides[i]};
+    digit.index = i;
     for (std::size_t f = 0; f < finish.size(); ++f)
       digit.finish.at(f) = nest.inputs[static_cast<std::size_t>(finish[f])].strides[i];
     if (nest.is_reduced(i)) {
@@ -237,10 +267,12 @@ std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, s
 }
 
 int windowed_operand(const Groups& groups) {
-  const auto has_channels = [&](const Group& rows, Stride stride) {
-    return channels_of(groups, dimensions_of(groups, rows, stride)) != nullptr;
+  Groups its = groups;
+  const auto has_channels = [&](Group& rows, Stride stride, const View& view, const View& other) {
+    return other.bounds.empty() && channels_of(its, dimensions_of(its, rows, stride, view)) != nullptr;
   };
-  const bool first = has_channels(groups.m, &Digit::first), second = has_channels(groups.n, &Digit::second);
+  const bool first = has_channels(its.m, &Digit::first, its.first, its.second),
+             second = has_channels(its.n, &Digit::second, its.second, its.first);
   return first == second ? -1 : second ? 1 : 0;
 }
 

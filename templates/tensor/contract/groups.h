@@ -24,8 +24,12 @@ struct Digit {
   std::int64_t extent = 1, first = 0, second = 0, out = 0;
   std::array<std::int64_t, most_finish_accesses> finish = {};
   std::int64_t padding = 0;  ///< at the end of the extent, where packed operands have zeros
+  std::size_t index = 0;     ///< of the nest, as bounds count them
 
-  bool operator==(const Digit&) const = default;
+  bool operator==(const Digit& other) const {  // wherever they come from
+    return extent == other.extent && first == other.first && second == other.second && out == other.out &&
+           finish == other.finish && padding == other.padding;
+  }
 };
 using Group = std::vector<Digit>;
 using Stride = std::int64_t Digit::*;
@@ -84,10 +88,10 @@ constexpr auto names_of(Packs) {
 constexpr bool packs_first(Packs packs) { return packs != Packs::none && packs != Packs::second; }
 constexpr bool packs_second(Packs packs) { return packs != Packs::none && packs != Packs::first; }
 
-/// How far an index moves an operand in its array and in its packed copy. Of the extent the last `padding`
-/// places are zeros.
+/// How far an index moves an operand in its array and in its packed copy. Of the extent the first `before`
+/// and the last `behind` places are not in the array, and zeros.
 struct Move {
-  std::int64_t extent = 1, from = 0, to = 0, padding = 0;
+  std::int64_t extent = 1, from = 0, to = 0, before = 0, behind = 0;
 };
 /// An operand that is packed in the workspace: the rows in the output's order, then the terms, then the
 /// batch.
@@ -95,7 +99,8 @@ struct Packing {
   std::vector<Move> moves;    ///< first the nearest in the packed copy, then the nearest in the array
   std::int64_t elements = 0;  ///< 0: it is not packed
 };
-/// The operand that is read through windows and has channels, if one is: -1 no, 0 the first, 1 the second.
+/// The operand that is read through windows and has channels, if one is: -1 no, 0 the first, 1 the second. It
+/// alone may leave its array's bounds.
 int windowed_operand(const Groups& groups);
 
 /// The groups after operands are packed, and how they are packed. Rows begin at multiples of `vector`

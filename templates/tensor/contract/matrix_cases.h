@@ -30,6 +30,12 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
       "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=34 j=36 k=18 out_dtype=f32",
       "expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=8 y=6 x=8 c=4 i=3 j=3",
       "expression=\"out[n,o,y,x] += image[n,c,2*y+i,x+2*j] * w[o,c,i,j]\" n=2 o=5 y=4 x=9 c=13 i=3 j=2",
+      "expression=\"out[n,o,y,x] += image[n,c,y+i-1,x+j-1] * w[o,c,i,j]\" zero_outside=image n=2 o=6 y=7 x=8 "
+      "c=9 "
+      "i=3 j=3 image=2x9x7x8",
+      "expression=\"out[n,o,y,x] += image[n,c,2*y+i-2,2*x+3*j-4] * w[o,c,i,j]\" zero_outside=image n=1 o=3 "
+      "y=5 x=6 c=16 "
+      "i=5 j=3 image=1x16x9x10 finish=\"max(out + bias[o], 0)\"",
       "expression=\"out[n,y,x,o] += image[n,2*y+i,2*x+j,c] * w[i,j,c,o]\" n=2 o=16 y=5 x=4 c=8 i=3 j=3",
       "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=40 j=24 k=33 finish=\"max(out + bias[j], 0)\"",
       "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=18",
