@@ -18,6 +18,7 @@
 #include "generator/number_text.h"
 #include "generator/ops.h"
 #include "generator/render.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {
@@ -579,7 +580,8 @@ std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known) {
   std::map<std::pair<std::string, std::string>, std::pair<const Candidate*, const Candidate::Time*>> best;
   for (const Candidate& candidate : known) {
     if (!candidate.problem.empty()) add(candidate, candidate.problem);
-    if (candidate.config.empty()) continue;  // a template's guess, which a search makes itself
+    const Op* const op = op_or_null(candidate.op);  // a search makes the templates' guesses itself
+    if (op != nullptr && is_guess(*op, candidate.template_name, candidate.config)) continue;
     for (const Candidate::Time& time : candidate.times) {
       auto& [first, its] = best[{candidate.op, time.problem->text()}];
       if (its != nullptr && its->us <= time.us) continue;

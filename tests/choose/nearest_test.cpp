@@ -54,5 +54,62 @@ TEST(Nearest, TwoAxesOfAGuessMayChange) {
   EXPECT_EQ(nearest("BLOCK=256 VECTOR=4 LAYOUT=padded", a_guess), "BLOCK=256 VECTOR=1 LAYOUT=flat");
 }
 
+// A space whose widest vector depends on the problem, and in which SPLIT has no effect for small blocks.
+Space space_of(std::int64_t widest) {
+  constexpr IntegerAxis SPLIT("SPLIT");
+  return Space(
+      {{BLOCK, {32, 64, 128, 256}, ""}, {VECTOR, {1, 2, 4}, ""}, {SPLIT, {1, 2, 4}, ""}},
+      {{"A vector is as wide as the arrays allow, or a single element.",
+        [=](const Config& config) { return config[VECTOR] == 1 || config[VECTOR] == widest; }},
+       {"Blocks of single elements are small.",
+        [](const Config& config) { return config[VECTOR] > 1 || config[BLOCK] < 256; }},
+       conditional(
+           SPLIT, 1, [](const Config& config) { return config[BLOCK] > 64; }, "Small blocks are whole.")},
+      {}, [=](const Config& config) {
+        return config[VECTOR] == 1 ? Values() : Values{{"VECTOR", widest}};
+      });
+}
+
+std::string adapted_text(std::int64_t widest, const std::string& values) {
+  const auto config = adapted(space_of(widest), Values::parse(values));
+  return config ? config->text() : "";
+}
+
+TEST(Adapted, AConfigOfAnotherProblemMeansTheSame) {
+  EXPECT_EQ(adapted_text(4, "BLOCK=128 VECTOR=4 SPLIT=2"), "BLOCK=128 VECTOR=4 SPLIT=2");
+  EXPECT_EQ(adapted_text(2, "BLOCK=128 VECTOR=4 SPLIT=2"), "BLOCK=128 VECTOR=2 SPLIT=2") << "translated";
+  EXPECT_EQ(adapted_text(4, "BLOCK=128 VECTOR=1 SPLIT=2"), "BLOCK=128 VECTOR=1 SPLIT=2");
+  EXPECT_EQ(adapted_text(4, "BLOCK=64 VECTOR=2 SPLIT=4"), "BLOCK=64 VECTOR=4 SPLIT=1") << "without effect";
+  EXPECT_EQ(adapted_text(4, "BLOCK=500 VECTOR=16 SPLIT=8"), "BLOCK=256 VECTOR=4 SPLIT=4") << "on the axes";
+  EXPECT_EQ(adapted_text(1, "BLOCK=256 VECTOR=4 SPLIT=2"), "BLOCK=128 VECTOR=1 SPLIT=2")
+      << "one axis changes";
+  EXPECT_EQ(adapted_text(4, "BLOCK=64 VECTOR=2"), "") << "an axis has no value";
+}
+
+TEST(Adapted, WhatAVariantOfATableIs) {
+  Template tmpl;
+  tmpl.name = "tiled";
+  tmpl.space = [](const Problem&) { return space_of(2); };
+  Op op;
+  op.templates = {tmpl};
+  const Values values = Values::parse("BLOCK=128 VECTOR=4 SPLIT=2");
+  const auto text_of = [&](const Values& its) {
+    const auto config = config_on(op, op.templates.front(), {}, {}, space_of(2), its);
+    return config ? config->text() : "";
+  };
+  EXPECT_EQ(text_of(values), "") << "not legal";
+  EXPECT_EQ(text_of({}), "");
+  op.kind = [](const Problem&) { return std::string(); };
+  EXPECT_EQ(text_of(values), "BLOCK=128 VECTOR=2 SPLIT=2");
+  EXPECT_EQ(text_of({}), "");
+  EXPECT_FALSE(is_guess(op, "tiled", {}));
+  op.templates.front().untuned = [](const Problem&, const DeviceFacts&) {
+    return std::optional(Values{{"BLOCK", std::int64_t{64}}});
+  };
+  EXPECT_TRUE(is_guess(op, "tiled", {}));
+  EXPECT_FALSE(is_guess(op, "tiled", values));
+  EXPECT_EQ(text_of({}), "BLOCK=64 VECTOR=1 SPLIT=1") << "the template's own guess";
+}
+
 }  // namespace
 }  // namespace tunesmith

@@ -296,6 +296,37 @@ TEST(TimeModel, EstimatesAreWhatTheFormulasSay) {
   }
 }
 
+// With kinds a time on a problem of another kind changes nothing, however near the problem is.
+TEST(TimeModel, ATimeOfAnotherKindSaysNothing) {
+  Op kinds = op();
+  kinds.kind = [](const Problem& problem) { return std::to_string(problem.integer("taps") % 2); };
+  const auto estimate = [&](bool with_other, std::int64_t taps) {
+    TimeModel model(kinds);
+    model.add_variant();
+    model.add_variant();
+    for (int octave = 4; octave < 12; ++octave) {
+      const std::size_t odd = model.add_problem(problem(std::int64_t{1} << octave, 3));
+      model.add_time(0, odd, 1);
+      model.add_time(1, odd, 2);
+      if (!with_other) continue;
+      const std::size_t even = model.add_problem(problem(std::int64_t{1} << octave, 4));
+      model.add_time(0, even, 2);
+      model.add_time(1, even, 1);
+    }
+    model.solve();
+    return model.estimate(problem(300, taps));
+  };
+  const auto alone = estimate(false, 3), both = estimate(true, 3), other = estimate(true, 4);
+  EXPECT_LT(both.of[0].slowdown, both.of[1].slowdown);
+  EXPECT_GT(other.of[0].slowdown, other.of[1].slowdown);
+  EXPECT_EQ(*std::max_element(both.likeness.begin(), both.likeness.end()),
+            *std::max_element(alone.likeness.begin(), alone.likeness.end()));
+  EXPECT_EQ(both.is_known, (std::vector<bool>{true, true}));
+  const auto unknown = estimate(false, 4);
+  EXPECT_EQ(unknown.is_known, (std::vector<bool>{false, false}));
+  EXPECT_EQ(*std::max_element(unknown.likeness.begin(), unknown.likeness.end()), 0);
+}
+
 TEST(TimeModel, NothingKnownIsNothingSaid) {
   TimeModel model(op());
   model.solve();

@@ -257,6 +257,41 @@ TEST_P(KindTables, AKindOfWhichOnlyTheBaseIsKnownIsNoKind) {
   EXPECT_TRUE(portfolio_table(op(), h200(), times).anchors.empty());
 }
 
+// What users compute with tensor is among the problems of a table: all layouts and shapes of products, images
+// and permutations, each in the types of most users.
+TEST(TensorSamples, HaveWhatUsersHave) {
+  const Op& op = find_op("tensor");
+  std::map<std::string, int> counts;
+  for (const Problem& problem : drawn(op, 600, 19)) {
+    const Values sizes = op.sizes(problem);
+    const auto is = [&](const char* name) { return sizes.integer(name) > 1; };
+    const std::int64_t m = sizes.integer("m"), n = sizes.integer("n"), k = sizes.integer("k");
+    const bool is_sum = op.kind(problem).ends_with("sum"), has_window = is("window");
+    const auto count = [&](const char* what, bool it_is) { counts[what] += it_is ? 1 : 0; };
+    const bool is_product = is_sum && !has_window && sizes.integer("accesses") == 2;
+    count(is("first_along")    ? is("second_along") ? "both along k" : "first along k"
+          : is("second_along") ? "second along k"
+                               : "none along k",
+          is_product && m > 1 && n > 1);
+    count("batch", is_product && is("batch"));
+    count("thin", is_product && std::min(m, n) <= 64 && std::max(m, n) > 256);
+    count("long k", is_product && k >= 4096 && m <= 256 && n <= 256);
+    count("short k", is_product && k <= 64 && m > 256 && n > 256);
+    count("convolution", is_sum && has_window && is("m") && is("n") && is("digits_k"));
+    count("window", has_window);
+    count("permutation", op.kind(problem).ends_with("no reduction"));
+    count("maximum", op.kind(problem).ends_with("max"));
+    count("unaligned", is_product && !is("out_vector"));
+    if (is_product) counts[problem.string("dtype")] += 1;
+  }
+  for (const char* what : {"both along k", "first along k", "second along k", "none along k", "batch", "thin",
+                           "long k", "short k", "convolution", "window", "permutation", "maximum",
+                           "unaligned", "f32", "f64", "f16", "bf16", "i32"})
+    EXPECT_GE(counts[what], 5) << what;
+  EXPECT_GE(counts["f32"], 40);
+  EXPECT_GE(counts["f16"], 20);
+}
+
 INSTANTIATE_TEST_SUITE_P(Ops, KindTables, testing::ValuesIn(ops_with_kinds()),
                          [](const auto& op) { return op.param; });
 

@@ -113,6 +113,22 @@ TEST_F(ProblemPointsTest, AnotherComputationSaysNothingAndTheUntunedDefaultComes
   EXPECT_TRUE(text(points[1]).starts_with("fixed BLOCK=64 ")) << text(points[1]);
 }
 
+// A config of an op with kinds has a meaning for other computations, and the default is among the first.
+TEST_F(ProblemPointsTest, WithKindsOtherComputationsAreGuessesThoseOfOtherKindsLast) {
+  op_.parameters.front().is_computation = true;  // n
+  op_.kind = [](const Problem& problem) { return problem.integer("n") < 2000 ? "short" : "long"; };
+  op_.templates.back().untuned = [](const Problem&, const DeviceFacts&) {
+    return std::optional(Values{{"BLOCK", std::int64_t{64}}});
+  };
+  const std::vector<Store::Fast> fastest = {fast(here, "n=2048", "BLOCK=32 VECTOR=1 STORE_MODE=streaming"),
+                                            fast(here, "n=512", "BLOCK=32 VECTOR=4 STORE_MODE=plain")};
+  std::vector<std::string> said;
+  for (const Guess& guess : guesses(place_, {}, {}, fastest, here))
+    said.push_back(Values::parse(guess.config).text().substr(0, 15) + " " +
+                   std::to_string(guess.distance).substr(0, 3) + " " + std::to_string(guess.place));
+  EXPECT_THAT(said, ElementsAre("BLOCK=32 VECTOR 5.0 0", "BLOCK=32 VECTOR 1.0 0", "BLOCK=64 VECTOR 1.0 0"));
+}
+
 TEST_F(ProblemPointsTest, NothingIsBuiltInForAnotherProblem) {
   const std::vector<BuiltIn> built_in = {{"scale", "n=7", "fixed", "BLOCK=64"}};
   EXPECT_THAT(built_in_hashes(place_, built_in), IsEmpty());

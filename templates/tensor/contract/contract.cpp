@@ -700,8 +700,8 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
     changed = {{std::string(VECTOR_A.name), a},
                {std::string(VECTOR_B.name), b},
                {std::string(VECTOR_OUT.name), is_narrow ? 1 : widest.out}};
-    if (becomes_wider && !(multiplies_matrices(c) && std::min(a, b) * element >= 4))
-      changed.set(STAGES.name, std::int64_t{1});
+    const bool is_too_narrow = multiplies_matrices(c) && std::min(a, b) * element < 4;
+    if (becomes_wider && (c[UNIT] == "fma" || is_too_narrow)) changed.set(STAGES.name, std::int64_t{1});
     return changed;
   };
 }
