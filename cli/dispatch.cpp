@@ -8,6 +8,7 @@
 #include "cli/export.h"
 #include "cli/export_kernel.h"
 #include "cli/export_static.h"
+#include "cli/launched_text.h"
 #include "db/store.h"
 #include "dispatch/explanation.h"
 #include "generator/error.h"
@@ -97,6 +98,14 @@ void add_dispatch_commands(CLI::App& app) {
     const std::string text = dispatcher.explain(asked->op, problem.text(), asked->all);
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");
     const Plan plan = dispatcher.plan(asked->op, problem);
+    if (op.user_kernel != nullptr) {
+      const Template& tmpl = find_template(op, plan.variant().template_name);
+      const Space space = tmpl.space(problem, chosen.facts);
+      const Work work = tmpl.work(problem, space.legal(Values::parse(plan.variant().config)), chosen.facts);
+      if (work.steps.size() > 1)
+        std::cout << "It is launched as " << number(work.steps.size(), "step") << ":\n"
+                  << launched_text(op, work, "  ");
+    }
     if (text.find("compiled now in") != std::string::npos &&
         (!ready || ready.variant().source_hash != plan.variant().source_hash)) {
       std::cout << "An application whose cache has no binary of it launches "

@@ -17,6 +17,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
+#include "cli/user_metrics.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -52,91 +53,102 @@ std::string shown(const std::string& op, const std::string& problem) {
   }
 }
 
-TextTable winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
+// The op, if the row is one of its.
+const Op* of_problem(const Op* op, const std::string& name) {
+  return op != nullptr && op->name == name ? op : nullptr;
+}
+
+TextTable winners_table(const std::vector<WinnerRow>& rows, bool for_people, const Op* op) {
   if (for_people) {
-    TextTable table({"op", "device", "problem", "caches", "launches", "median us", "low us", "high us",
-                     "tied", "x base", "x worst", "alignment", "template", "config", "state"});
+    TextTable table(
+        with_metric_names({"op", "device", "problem", "caches", "launches", "median us", "low us", "high us",
+                           "tied", "x base", "x worst", "alignment", "template", "config", "state"},
+                          op));
     for (const WinnerRow& row : rows) {
-      table.add({row.problem.op, row.device.name, shown(row.problem.op, row.problem.text),
-                 where_cold(row.caches), where_chained(row.launches), row.median_us, cell(row.low_us),
-                 cell(row.high_us), row.tied > 1 ? Cell(row.tied) : Cell(), ratio(row.base_us, row.median_us),
-                 ratio(row.worst_us, row.median_us), row.alignment_bytes, row.template_.name,
-                 row.variant.config,
-                 row.newest_verdict != "ok" ? row.newest_verdict + ", not dispatched"
-                 : row.provisional          ? std::string("provisional: no finals")
-                                            : std::string()});
+      table.add(with_metrics(
+          {row.problem.op, row.device.name, shown(row.problem.op, row.problem.text), where_cold(row.caches),
+           where_chained(row.launches), row.median_us, cell(row.low_us), cell(row.high_us),
+           row.tied > 1 ? Cell(row.tied) : Cell(), ratio(row.base_us, row.median_us),
+           ratio(row.worst_us, row.median_us), row.alignment_bytes, row.template_.name, row.variant.config,
+           row.newest_verdict != "ok" ? row.newest_verdict + ", not dispatched"
+           : row.provisional          ? std::string("provisional: no finals")
+                                      : std::string()},
+          of_problem(op, row.problem.op), row.problem.text, row.variant.config, row.median_us));
     }
     return table;
   }
-  TextTable table({"op",
-                   "device",
-                   "target",
-                   "problem",
-                   "template",
-                   "config",
-                   "compiled_in",
-                   "alignment_bytes",
-                   "caches",
-                   "launches",
-                   "objective",
-                   "median_us",
-                   "low_us",
-                   "high_us",
-                   "loads",
-                   "spread",
-                   "energy_uj",
-                   "clock_mhz",
-                   "throttled",
-                   "base_us",
-                   "speedup_over_base",
-                   "worst_us",
-                   "speedup_over_worst",
-                   "tied",
-                   "runner_up",
-                   "runner_up_ratio",
-                   "newest_verdict",
-                   "other_gpus",
-                   "provisional",
-                   "source_hash",
-                   "toolchain",
-                   "driver",
-                   "measured_at",
-                   "since"});
+  TextTable table(with_metric_names({"op",
+                                     "device",
+                                     "target",
+                                     "problem",
+                                     "template",
+                                     "config",
+                                     "compiled_in",
+                                     "alignment_bytes",
+                                     "caches",
+                                     "launches",
+                                     "objective",
+                                     "median_us",
+                                     "low_us",
+                                     "high_us",
+                                     "loads",
+                                     "spread",
+                                     "energy_uj",
+                                     "clock_mhz",
+                                     "throttled",
+                                     "base_us",
+                                     "speedup_over_base",
+                                     "worst_us",
+                                     "speedup_over_worst",
+                                     "tied",
+                                     "runner_up",
+                                     "runner_up_ratio",
+                                     "newest_verdict",
+                                     "other_gpus",
+                                     "provisional",
+                                     "source_hash",
+                                     "toolchain",
+                                     "driver",
+                                     "measured_at",
+                                     "since"},
+                                    op));
   for (const WinnerRow& row : rows) {
-    table.add({row.problem.op,
-               row.device.name,
-               row.device.target,
-               row.problem.text,
-               row.template_.name,
-               row.variant.config,
-               row.variant.compiled_in,
-               row.alignment_bytes,
-               row.caches,
-               row.launches,
-               row.objective,
-               row.median_us,
-               cell(row.low_us),
-               cell(row.high_us),
-               cell(row.loads),
-               cell(row.spread),
-               cell(row.energy_uj),
-               cell(row.clock_mhz),
-               row.throttled,
-               cell(row.base_us),
-               ratio(row.base_us, row.median_us),
-               cell(row.worst_us),
-               ratio(row.worst_us, row.median_us),
-               row.tied,
-               row.runner_up.value_or(""),
-               cell(row.runner_up_ratio),
-               row.newest_verdict,
-               row.other_gpus,
-               std::int64_t{row.provisional},
-               row.variant.source_hash,
-               row.toolchain,
-               row.driver,
-               row.measured_at,
-               row.since});
+    table.add(with_metrics({row.problem.op,
+                            row.device.name,
+                            row.device.target,
+                            row.problem.text,
+                            row.template_.name,
+                            row.variant.config,
+                            row.variant.compiled_in,
+                            row.alignment_bytes,
+                            row.caches,
+                            row.launches,
+                            row.objective,
+                            row.median_us,
+                            cell(row.low_us),
+                            cell(row.high_us),
+                            cell(row.loads),
+                            cell(row.spread),
+                            cell(row.energy_uj),
+                            cell(row.clock_mhz),
+                            row.throttled,
+                            cell(row.base_us),
+                            ratio(row.base_us, row.median_us),
+                            cell(row.worst_us),
+                            ratio(row.worst_us, row.median_us),
+                            row.tied,
+                            row.runner_up.value_or(""),
+                            cell(row.runner_up_ratio),
+                            row.newest_verdict,
+                            row.other_gpus,
+                            std::int64_t{row.provisional},
+                            row.variant.source_hash,
+                            row.toolchain,
+                            row.driver,
+                            row.measured_at,
+                            row.since},
+                           of_problem(op, row.problem.op), row.problem.text, row.variant.config,
+                           row.median_us));
   }
   return table;
 }
@@ -144,96 +156,100 @@ TextTable winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
 // Marks rows that --history adds.
 std::string age_of(const ResultRow& row) { return row.is_stale ? "stale" : row.is_current ? "" : "replaced"; }
 
-TextTable results_table(const std::vector<ResultRow>& rows, bool for_people) {
+TextTable results_table(const std::vector<ResultRow>& rows, bool for_people, const Op* op) {
   if (for_people) {
-    TextTable table({"op", "device", "problem", "verdict", "state", "caches", "launches", "median us",
-                     "spread", "template", "config", "reason"});
+    TextTable table(with_metric_names({"op", "device", "problem", "verdict", "state", "caches", "launches",
+                                       "median us", "spread", "template", "config", "reason"},
+                                      op));
     for (const ResultRow& row : rows) {
-      table.add({row.op, row.device, shown(row.op, row.problem), row.verdict, age_of(row),
-                 where_cold(row.caches), where_chained(row.launches), cell(row.median_us), cell(row.spread),
-                 row.template_name, row.config, row.reason});
+      table.add(with_metrics({row.op, row.device, shown(row.op, row.problem), row.verdict, age_of(row),
+                              where_cold(row.caches), where_chained(row.launches), cell(row.median_us),
+                              cell(row.spread), row.template_name, row.config, row.reason},
+                             of_problem(op, row.op), row.problem, row.config, row.median_us));
     }
     return table;
   }
-  TextTable table({"op",
-                   "device",
-                   "target",
-                   "problem",
-                   "template",
-                   "config",
-                   "compiled_in",
-                   "verdict",
-                   "reason",
-                   "caches",
-                   "launches",
-                   "median_us",
-                   "low_us",
-                   "high_us",
-                   "loads",
-                   "min_us",
-                   "spread",
-                   "energy_uj",
-                   "clock_mhz",
-                   "throttled",
-                   "max_error",
-                   "registers",
-                   "static_shared_bytes",
-                   "dynamic_shared_bytes",
-                   "spill_bytes",
-                   "compile_ms",
-                   "stage",
-                   "wall_ms",
-                   "samples",
-                   "space_variants",
-                   "is_base",
-                   "is_current",
-                   "is_stale",
-                   "source_hash",
-                   "toolchain",
-                   "driver",
-                   "measured_at",
-                   "session_id",
-                   "measurement_id"});
+  TextTable table(with_metric_names({"op",
+                                     "device",
+                                     "target",
+                                     "problem",
+                                     "template",
+                                     "config",
+                                     "compiled_in",
+                                     "verdict",
+                                     "reason",
+                                     "caches",
+                                     "launches",
+                                     "median_us",
+                                     "low_us",
+                                     "high_us",
+                                     "loads",
+                                     "min_us",
+                                     "spread",
+                                     "energy_uj",
+                                     "clock_mhz",
+                                     "throttled",
+                                     "max_error",
+                                     "registers",
+                                     "static_shared_bytes",
+                                     "dynamic_shared_bytes",
+                                     "spill_bytes",
+                                     "compile_ms",
+                                     "stage",
+                                     "wall_ms",
+                                     "samples",
+                                     "space_variants",
+                                     "is_base",
+                                     "is_current",
+                                     "is_stale",
+                                     "source_hash",
+                                     "toolchain",
+                                     "driver",
+                                     "measured_at",
+                                     "session_id",
+                                     "measurement_id"},
+                                    op));
   for (const ResultRow& row : rows) {
-    table.add({row.op,
-               row.device,
-               row.target,
-               row.problem,
-               row.template_name,
-               row.config,
-               row.compiled_in,
-               row.verdict,
-               row.reason,
-               row.caches,
-               row.launches,
-               cell(row.median_us),
-               cell(row.low_us),
-               cell(row.high_us),
-               cell(row.loads),
-               cell(row.min_us),
-               cell(row.spread),
-               cell(row.energy_uj),
-               cell(row.clock_mhz),
-               row.throttled,
-               cell(row.max_error),
-               cell(row.registers),
-               cell(row.static_shared_bytes),
-               cell(row.dynamic_shared_bytes),
-               cell(row.spill_bytes),
-               cell(row.compile_ms),
-               row.stage,
-               cell(row.wall_ms),
-               row.samples,
-               cell(row.space_variants),
-               std::int64_t{row.is_base},
-               std::int64_t{row.is_current},
-               std::int64_t{row.is_stale},
-               row.source_hash,
-               row.toolchain,
-               row.driver,
-               row.measured_at,
-               row.session_id,
-               row.measurement_id});
+    table.add(with_metrics({row.op,
+                            row.device,
+                            row.target,
+                            row.problem,
+                            row.template_name,
+                            row.config,
+                            row.compiled_in,
+                            row.verdict,
+                            row.reason,
+                            row.caches,
+                            row.launches,
+                            cell(row.median_us),
+                            cell(row.low_us),
+                            cell(row.high_us),
+                            cell(row.loads),
+                            cell(row.min_us),
+                            cell(row.spread),
+                            cell(row.energy_uj),
+                            cell(row.clock_mhz),
+                            row.throttled,
+                            cell(row.max_error),
+                            cell(row.registers),
+                            cell(row.static_shared_bytes),
+                            cell(row.dynamic_shared_bytes),
+                            cell(row.spill_bytes),
+                            cell(row.compile_ms),
+                            row.stage,
+                            cell(row.wall_ms),
+                            row.samples,
+                            cell(row.space_variants),
+                            std::int64_t{row.is_base},
+                            std::int64_t{row.is_current},
+                            std::int64_t{row.is_stale},
+                            row.source_hash,
+                            row.toolchain,
+                            row.driver,
+                            row.measured_at,
+                            row.session_id,
+                            row.measurement_id},
+                           of_problem(op, row.op), row.problem, row.config, row.median_us));
   }
   return table;
 }
@@ -376,6 +392,7 @@ void run_query(QueryRequest& request) {
   filter.device = device_filter(filter.device);
   const bool for_people = request.format == "table";
   const bool verdicts = request.all || filter.history || !filter.verdict.empty();
+  const Op* const op = filter.op.empty() ? nullptr : op_or_null(filter.op);
   bool of_host = false;
   const auto noted = [&](auto rows) {
     for (const auto& row : rows) of_host = of_host || is_of_host(row);
@@ -383,8 +400,8 @@ void run_query(QueryRequest& request) {
   };
   const TextTable table = request.axes         ? axes_table(noted(ranked(store, filter)))
                           : request.first_uses ? trials_table(noted(store.trials(filter)), for_people)
-                          : verdicts           ? results_table(noted(store.results(filter)), for_people)
-                                               : winners_table(noted(store.winners(filter)), for_people);
+                          : verdicts           ? results_table(noted(store.results(filter)), for_people, op)
+                                               : winners_table(noted(store.winners(filter)), for_people, op);
   if (table.empty() && for_people) {
     filter.limit = 1;
     const bool untold = !verdicts && !request.axes && !request.first_uses && !store.results(filter).empty();

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "cli/cli.h"
+#include "cli/launched_text.h"
 #include "cli/output.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -57,6 +58,16 @@ void render_all(const Op& op, const Problem& problem, const RenderRequest& reque
 }
 
 // Renders the first template, or the named one, that accepts the config.
+// A user's kernel of several launches does not say how it is launched, so its text ends in comments that do.
+std::string with_launches(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
+                          const DeviceFacts& device, std::string text) {
+  if (op.user_kernel == nullptr) return text;
+  const Work work = tmpl.work(problem, config, device);
+  if (work.steps.size() < 2) return text;
+  return text + "\n// Launched as " + counted(work.steps.size(), "step") + ":\n" +
+         launched_text(op, work, "//   ");
+}
+
 Source render_one(const Op& op, const Problem& problem, const RenderRequest& request,
                   const DeviceFacts& device) {
   const Values given = Values::parse(request.config);
@@ -66,7 +77,10 @@ Source render_one(const Op& op, const Problem& problem, const RenderRequest& req
     std::optional<std::string> why = why_not(each, problem, device);
     if (!why) {
       try {
-        return render(op, each, problem, each.space(problem, device).complete(given), request.target);
+        const Config config = each.space(problem, device).complete(given);
+        Source source = render(op, each, problem, config, request.target);
+        source.text = with_launches(op, each, problem, config, device, std::move(source.text));
+        return source;
       } catch (const UsageError& error) {
         why = error.what();
       }

@@ -54,7 +54,7 @@ void tune_each(const TuneOptions& options, const std::vector<ProblemsOfOp>& ops,
     }
     try {
       const TuneResult result = tune(asked, progress);
-      std::cout << winners_text(result) << std::flush;
+      std::cout << winners_text(result, one.op) << std::flush;
       if (std::any_of(result.problems.begin(), result.problems.end(), is_alarming)) exit_code = 1;
       if (!result.interrupted) continue;
       exit_code = 130;

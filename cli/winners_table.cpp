@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/text_table.h"
+#include "cli/user_metrics.h"
 #include "generator/config_count.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
@@ -42,21 +43,25 @@ std::string over(double slower_us, double median_us) {
   return slower_us > 0 && median_us > 0 ? ratio_text(slower_us / median_us) : "-";
 }
 
-std::string times_text(const TunedProblem& problem) {
-  TextTable table({"", "median", "95 % interval", "energy", "over base", "over worst", "alignment",
-                   "registers", "template", "config"});
+std::string times_text(const TunedProblem& problem, const Op* op) {
+  TextTable table(with_metric_names({"", "median", "95 % interval", "energy", "over base", "over worst",
+                                     "alignment", "registers", "template", "config"},
+                                    op));
   for (const TunedWinner& winner : problem.winners) {
     const double us = winner.time.median_us;
-    table.add({std::string(address(problem, winner)), time_text(us), interval(winner.time),
-               energy(winner.time), over(problem.base ? problem.base->median_us : 0, us),
-               over(problem.worst_us, us), counted(static_cast<std::size_t>(winner.alignment_bytes), "byte"),
-               winner.registers > 0 ? std::to_string(winner.registers) : "-", winner.template_name,
-               winner.config});
+    table.add(with_metrics(
+        {std::string(address(problem, winner)), time_text(us), interval(winner.time), energy(winner.time),
+         over(problem.base ? problem.base->median_us : 0, us), over(problem.worst_us, us),
+         counted(static_cast<std::size_t>(winner.alignment_bytes), "byte"),
+         winner.registers > 0 ? std::to_string(winner.registers) : "-", winner.template_name, winner.config},
+        op, problem.problem, winner.config, us));
   }
   if (problem.base) {
     const double us = problem.base->median_us;
-    table.add({std::string("base"), time_text(us), interval(*problem.base), energy(*problem.base),
-               std::string("1.00x"), over(problem.worst_us, us), Cell(), Cell(), Cell(), Cell()});
+    table.add(
+        with_metrics({std::string("base"), time_text(us), interval(*problem.base), energy(*problem.base),
+                      std::string("1.00x"), over(problem.worst_us, us), Cell(), Cell(), Cell(), Cell()},
+                     op, problem.problem, "", us));
   }
   return table.empty() ? "" : table.text(indent);
 }
@@ -77,9 +82,9 @@ bool no_variant_is_ok(const TunedProblem& problem) {
   return !problem.verdicts.empty() && !problem.verdicts.contains(Verdict::ok);
 }
 
-std::string problem_text(const TunedProblem& problem) {
+std::string problem_text(const TunedProblem& problem, const Op* op) {
   const std::string blanks(indent, ' ');
-  std::string text = problem.problem + '\n' + times_text(problem);
+  std::string text = problem.problem + '\n' + times_text(problem, op);
   if (!problem.base_fault.empty()) {
     text += blanks + "The base fails, " + problem.base_fault +
             " Dispatch falls back on it, so mend it or the reference first.\n";
@@ -136,12 +141,12 @@ std::string spent_text(const TuneResult& result) {
   return table.text();
 }
 
-std::string winners_text(const TuneResult& result) {
+std::string winners_text(const TuneResult& result, const Op* op) {
   std::string text = "\nOn " + result.device.name + " (" + result.device_id + ")" +
                      (result.device.kind == DeviceKind::host ? std::string(", ") + emulated : "") +
                      (result.conditions.caches == Caches::cold ? ", with cold caches" : "") +
                      (result.conditions.launches == Launches::chained ? ", launches chained" : "") + ":\n";
-  for (const TunedProblem& problem : result.problems) text += problem_text(problem);
+  for (const TunedProblem& problem : result.problems) text += problem_text(problem, op);
   text += spent_text(result);
   if (result.problems.empty() && !result.interrupted)
     text += result.mode.chooses_again()

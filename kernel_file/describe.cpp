@@ -169,7 +169,7 @@ std::string Describer::written() {
   const std::string name = op_name();
   if (name != kernel_.name) text += "name = " + in_quotes(name) + "\n";
   text += "kernel = " + in_quotes(kernel_.name) + "\n";
-  if (!dtype_.empty()) text += "dtype = " + in_quotes(dtype_) + "\n";
+  if (!dtype_.empty()) add_line(text, "dtype = " + in_quotes(dtype_), dtype_comment_);
   if (!instantiate_.empty()) {
     std::string words;
     bool is_open = false;

@@ -134,8 +134,9 @@ void Describer::find_extents(Array& array, std::size_t i, const std::string& ele
     Names names;
     if (const auto bytes = host_->allocation(launch_->arguments[i], place_, names)) {
       auto count = host_->elements(*bytes, element_of_template(element));
+      if (!count) count = host_->elements(*bytes, element);  // sizeof(T)
       if (count) {
-        *count = with(*count, meanings_);
+        *count = without_axes(with(*count, meanings_));
         std::set<std::string> used;
         gather_names(*count, used);
         // A name that only the host has may differ from the kernel's own sizes.

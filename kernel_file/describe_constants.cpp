@@ -103,7 +103,9 @@ void Describer::find_template() {
     if (one.kind == TemplateParameter::Kind::type) {
       const std::string dtype = dtype_of_type(argument);
       if (is_type_of_array(one.name)) {
-        types_[one.name] = dtype.empty() ? "f32" : dtype;
+        static const std::regex of_indices("idx|index|int|size|count|offset", std::regex::icase);
+        types_[one.name] = !dtype.empty() ? dtype : std::regex_search(one.name, of_indices) ? "i32" : "f32";
+        if (dtype.empty()) dtype_comment_ = "a guess: no launch says the type of " + one.name;
         if (dtype_.empty()) dtype_ = types_[one.name];
         if (types_[one.name] == dtype_) {
           arguments.push_back(one.name);

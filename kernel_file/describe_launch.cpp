@@ -202,6 +202,13 @@ HostExpression Describer::with_block(const HostExpression& one, std::size_t i) c
   return made;
 }
 
+HostExpression Describer::without_axes(const HostExpression& one) const {
+  std::map<std::string, HostExpression> values;
+  for (const Axis& axis : axes_)
+    values[axis.name] = {.kind = HostExpression::Kind::number, .number = axis.values.front(), .word = {}};
+  return with(one, values);
+}
+
 bool Describer::adopt(const HostExpression& one) {
   std::set<std::string> used;
   gather_names(one, used);
@@ -327,6 +334,7 @@ void Describer::add_blocks(const HostExpression& one, std::size_t i) {
     of_block = joined("*", size.parts[1], of_block);
     size = HostExpression(size.parts[0]);
   }
+  size = without_axes(size);
   std::set<std::string> used;
   gather_names(of_block, used);
   const bool is_of_axes =

@@ -20,7 +20,8 @@ void Describer::find_scalars() {
     arguments_.push_back(one.name);
     if (one.is_pointer) continue;
     const auto of_template = types_.find(one.type);
-    const CType type = c_type(of_template != types_.end() ? "float" : one.type, code_);
+    CType type = c_type(of_template != types_.end() ? "float" : one.type, code_);
+    if (of_template != types_.end()) type.dtype = dtype_of({{"dtype", of_template->second}});
     if (!is_integer(type)) {
       arguments_.back() = real_of(given, type);
       if (arguments_.back() == "?" && of_template == types_.end())
@@ -62,6 +63,7 @@ void Describer::find_scalars() {
           member_names_[one.name] = word;
           if (sizes_.contains(word)) continue;
           sizes_[word] = {.value = constant->second, .is_extent = true};
+          if (constant->second >= 1) sizes_[word].given = "[1, " + std::to_string(constant->second) + "]";
           order_.push_back(word);
           compiled_in_.push_back(word);
           continue;
@@ -103,10 +105,10 @@ std::string Describer::members_of_argument(const DeclaredKernel::Parameter& para
     const bool is_real = member.dtype == DType::f32 || member.dtype == DType::f64;
     std::string value;
     if (is_real || member.count > 0) {
-      value = is_real ? "1.0" : "1";
+      value = is_real ? other_real() : "1";
       if (member.count > 0) {
         std::string list = value;
-        for (std::int64_t i = 1; i < member.count; ++i) list += ", " + value;
+        for (std::int64_t i = 1; i < member.count; ++i) list += ", " + (is_real ? other_real() : value);
         value = "[" + list + "]";
       } else if (!words.empty()) {
         value = real_of(squeezed(words), {.dtype = DType::f32});
@@ -133,7 +135,7 @@ std::string Describer::members_of_argument(const DeclaredKernel::Parameter& para
   return text + " }";
 }
 
-std::string Describer::real_of(const std::string& given, const CType& type) const {
+std::string Describer::real_of(const std::string& given, const CType& type) {
   const bool is_real =
       type.dtype && type.lanes == 1 && (*type.dtype == DType::f32 || *type.dtype == DType::f64);
   if (!is_real) return "?";
@@ -150,7 +152,7 @@ std::string Describer::real_of(const std::string& given, const CType& type) cons
   if (std::regex_match(words, match, form)) {
     std::string number = match[1].str();
     std::erase(number, ' ');
-    if (number.empty() || number == "." || number == "-") return "1.0";
+    if (number.empty() || number == "." || number == "-") return other_real();
     if (number.starts_with('.')) number = "0" + number;
     if (number.starts_with("-.")) number = "-0" + number.substr(1);
     const std::size_t dot = number.find('.');
@@ -164,7 +166,16 @@ std::string Describer::real_of(const std::string& given, const CType& type) cons
     while (number[0] == '0' && number.size() > 1 && number[1] != '.') number.erase(0, 1);
     return number;
   }
-  return "1.0";
+  return other_real();
+}
+
+// Numbers that differ: with equal ones, or 1, a kernel that confuses them would be right.
+std::string Describer::other_real() {
+  constexpr int most = 15;
+  const int eighths = 8 + ++reals_ % most;
+  std::string text = std::to_string(eighths / 8) + "." + std::to_string(eighths % 8 * 125);
+  while (text.back() == '0' && text[text.size() - 2] != '.') text.pop_back();
+  return text;
 }
 
 void Describer::find_bounds() {

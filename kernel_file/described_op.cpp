@@ -167,6 +167,18 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
       if (found.empty()) found = mistake_of(facts, companion);
     return found;
   };
+  for (const DescribedMetric& metric : description.metrics) {
+    made->metrics.push_back(
+        {metric.name, [facts, &metric](const Problem& problem, const Values& config, double us) {
+           const std::vector<std::int64_t> values = values_of(*facts, problem);
+           const std::vector<DescribedAxis>& axes = facts->description.axes;
+           return metric.expression.evaluate([&](std::size_t name) {
+             if (name < values.size()) return static_cast<double>(values[name]);
+             const std::size_t axis = name - values.size();
+             return axis < axes.size() ? static_cast<double>(config.integer(axes[axis].name)) : us * 1e-6;
+           });
+         }});
+  }
   op.companions = [facts](const Problem& problem) { return companions_of(facts, problem); };
   op.examples = examples_of(facts);
   check_problems(op, op.examples, "example");

@@ -90,7 +90,8 @@ class Describer {
   // Returns what the host code assigns to a member of a variable, if it does so once; else an empty text.
   std::string assigned_member(const std::string& variable, const std::string& member) const;
   // Returns a floating-point argument as a number; "?": it is no number's.
-  std::string real_of(const std::string& given, const CType& type) const;
+  std::string real_of(const std::string& given, const CType& type);
+  std::string other_real();
   void find_bounds();
   // True if the constant is defined as a number, and not by other constants.
   bool is_literal(const std::string& name) const;
@@ -113,6 +114,8 @@ class Describer {
   static bool is_identifier_here(const std::string& name);
   // In the grid's component, the block's own number stands for its axis: ceil_div(n, 256).
   HostExpression with_block(const HostExpression& one, std::size_t i) const;
+  // Replaces axes by their present values: a size of the program does not change with them.
+  HostExpression without_axes(const HostExpression& one) const;
   // Makes names that stay parameters of the problem. False: one of them cannot be.
   bool adopt(const HostExpression& one);
   // Adds the component of the grid that the kernel's own indices ask for, or "?".
@@ -173,10 +176,11 @@ class Describer {
   std::map<std::size_t, std::int64_t> numbers_;     // by component: the block's number in the launch
   std::map<std::size_t, std::string> block_names_;  // and its axis
   std::map<std::string, std::string> types_;        // by template parameter: its dtype
-  std::string dtype_, shared_, block_comment_, grid_comment_;
+  std::string dtype_, dtype_comment_, shared_, block_comment_, grid_comment_;
   std::vector<std::string> rules_;
   std::map<std::string, std::string> grid_axes_;  // by axis: what the launch takes
   std::vector<std::string> instantiate_, compiled_in_, zeroed_, block_, grid_, arguments_, order_;
+  int reals_ = 0;  // numbers that were made up
   std::map<std::string, std::int64_t> constants_;
   std::map<std::string, std::vector<std::int64_t>> compared_;
   std::set<std::string> guessed_;

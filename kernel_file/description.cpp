@@ -75,12 +75,12 @@ Description DescriptionReader::read(const toml::table& root) {
   if (!nodes.empty())
     refuse(nodes.front(), "The description leaves open " + listed(keys) +
                               ": a person must decide there. Replace each \"?\" by what the kernel needs.");
-  only_keys(root, "the description", {"name",        "what",     "kernel",          "dtype",
-                                      "type",        "flops",    "alignment_bytes", "compute_capability",
-                                      "compiled_in", "examples", "companions",      "instantiate",
-                                      "symbols",     "zeroed",   "tolerance",       "problem",
-                                      "arrays",      "axes",     "compile",         "rules",
-                                      "launch",      "reference"});
+  only_keys(root, "the description", {"name",        "what",      "kernel",          "dtype",
+                                      "type",        "flops",     "alignment_bytes", "compute_capability",
+                                      "compiled_in", "examples",  "companions",      "instantiate",
+                                      "symbols",     "zeroed",    "tolerance",       "problem",
+                                      "arrays",      "axes",      "compile",         "rules",
+                                      "launch",      "reference", "metrics"});
   std::vector<std::string> constants;  // constants defined before the text
   if (const toml::table* axes = root["axes"].as_table())
     for (const auto& [name, node] : *axes) constants.emplace_back(name.str());
@@ -132,6 +132,7 @@ Description DescriptionReader::read(const toml::table& root) {
   place_symbols();
   read_axes(root);
   read_compilation(root);
+  read_metrics(root);
   for (DescribedArray& array : made_.arrays) parse_extents(root, array);
   read_rules(root);
   read_rest(root);

@@ -15,6 +15,7 @@
 #include "generator/parameter.h"
 #include "kernel_file/expression.h"
 #include "kernel_file/kernel_source.h"
+#include "kernel_file/metric.h"
 #include "kernel_file/struct_layout.h"
 #include "kernel_file/user_kernel.h"
 
@@ -123,6 +124,11 @@ struct DescribedCompilation {
   std::vector<std::pair<std::string, CompileSetting>> defines = {};
 };
 
+struct DescribedMetric {
+  std::string name;
+  MetricExpression expression;  ///< of the names that expressions may use, and then `time`, in seconds
+};
+
 struct Description {
   std::string name, what, type;       ///< `type`: the text's name for the dtype; empty: it has none
   std::vector<Parameter> parameters;  ///< the last one is dtype
@@ -145,6 +151,7 @@ struct Description {
   int compute_capability = 0;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given
   std::vector<std::string> examples, companions;
+  std::vector<DescribedMetric> metrics;
   /// The parts of the description that decide whether a result is right, as a text that does not depend on
   /// layout.
   std::string checks;

@@ -143,6 +143,28 @@ void DescriptionReader::read_axes(const toml::table& root) {
   }
 }
 
+void DescriptionReader::read_metrics(const toml::table& root) {
+  const toml::table* given = table(root, "metrics");
+  if (given == nullptr) return;
+  constexpr std::size_t most = 8;
+  if (given->size() > most)
+    refuse(given, "[metrics] has " + std::to_string(given->size()) + " entries; at most " +
+                      std::to_string(most) + " are allowed.");
+  std::vector<std::string> names;
+  for (const ExpressionName& one : made_.names())  // a word is no number
+    names.push_back(one.categories.empty() ? one.name : "");
+  names.emplace_back("time");
+  for (const auto& [name, node] : entries(*given)) {
+    if (!is_identifier(name))
+      refuse(node, "The metric's name is \"" + name + "\"; give letters, digits and underscores.");
+    try {
+      made_.metrics.push_back({name, MetricExpression::parse(text(*node, "The metric " + name), names)});
+    } catch (const UsageError& error) {
+      refuse(node, error.what());
+    }
+  }
+}
+
 void DescriptionReader::find_reached(const toml::table& root, const std::vector<std::string>& constants) {
   std::vector<std::string> kernels, used = constants;
   for (const GivenLaunch& one : launches_) kernels.push_back(one.kernel.name);

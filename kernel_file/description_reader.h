@@ -117,6 +117,7 @@ class DescriptionReader : private TomlReader {
   void set_categories(Parameter& made, const toml::node& node, const std::string& key) const;
   void set_range(Parameter& made, const toml::node& node, const std::string& key) const;
   void read_axes(const toml::table& root);
+  void read_metrics(const toml::table& root);
   // Sets `reached_`.
   void find_reached(const toml::table& root, const std::vector<std::string>& constants);
   // True if the name occurs outside its own definitions in what the kernels reach.

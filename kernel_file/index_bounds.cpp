@@ -95,6 +95,13 @@ IndexBounds::IndexBounds(std::string_view body, std::set<std::string> sizes,
   }
 }
 
+bool IndexBounds::is_first_element(std::size_t i) const {
+  if (i == 0 || i + 2 >= tokens_.size() || tokens_[i + 1].text == "[") return false;
+  const std::string_view before = tokens_[i - 1].text;
+  if (before == "*") return i < 2 || !tokens_[i - 2].is_word();
+  return i > 1 && before == "(" && tokens_[i - 2].text.starts_with("atomic") && tokens_[i + 1].text == ",";
+}
+
 ArrayUse IndexBounds::use_of(const std::string& array) const {
   ArrayUse use;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
@@ -102,6 +109,11 @@ ArrayUse IndexBounds::use_of(const std::string& array) const {
     const std::string_view before = i > 0 ? tokens_[i - 1].text : "";
     if (before == "." || before == "->") continue;
     const std::string_view behind = i + 1 < tokens_.size() ? tokens_[i + 1].text : "";
+    if (is_first_element(i)) {
+      use.is_read = true;
+      use.is_written |= before != "*" || (behind == "=" && tokens_[i + 2].text != "=");
+      continue;
+    }
     if (behind != "[" || before == "&") {
       use.is_passed = true;
       continue;
@@ -290,6 +302,10 @@ std::vector<Expression> IndexBounds::indices_of(const std::string& array, int de
   for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
     if (tokens_[i].text != array) continue;
     const std::string_view before = i > 0 ? tokens_[i - 1].text : "";
+    if (is_first_element(i)) {
+      all.push_back({.kind = Form::number, .number = 0, .word = {}});
+      continue;
+    }
     if (tokens_[i + 1].text == "+" && (before == "(" || before == ",")) {  // load(x + i)
       int nested = 0;
       std::size_t end = i + 2;
@@ -353,7 +369,17 @@ std::vector<Expression> IndexBounds::indices_of(const std::string& array, int de
 std::vector<std::string> IndexBounds::extents_of(const std::string& array) const {
   std::map<std::vector<std::string>, int> counts;
   steps_ = 0;
-  for (const Expression& index : indices_of(array, 0)) {
+  const std::vector<Expression> indices = indices_of(array, 0);
+  const bool are_numbers = !indices.empty() && !changed_.contains(array) && !use_of(array).is_passed &&
+                           std::all_of(indices.begin(), indices.end(), [](const Expression& one) {
+                             return one.kind == Form::number && one.word.empty();
+                           });
+  if (are_numbers) {
+    std::int64_t most = 0;
+    for (const Expression& one : indices) most = std::max(most, one.number);
+    return {std::to_string(most + 1)};
+  }
+  for (const Expression& index : indices) {
     const std::vector<std::string> extents = extents_of(index, 0);
     if (!extents.empty()) ++counts[extents];
   }

@@ -66,6 +66,8 @@ class IndexBounds {
   const HostExpression* only_definition(const std::string& name) const;
   std::optional<HostExpression> in_sizes(const HostExpression& given, int depth) const;
   std::optional<HostExpression> bound_of(const HostExpression& index, int depth) const;
+  // True for the name of an array in *x and atomicAdd(x, …).
+  bool is_first_element(std::size_t token) const;
   // Returns the indices of an array, also those of pointers into it.
   std::vector<HostExpression> indices_of(const std::string& array, int depth) const;
   // Returns the expression with the definitions of those variables that have no bound.

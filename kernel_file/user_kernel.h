@@ -26,6 +26,13 @@ struct KernelFile {
   bool operator==(const KernelFile&) const = default;
 };
 
+/// A number of the description's that is computed from a measured time.
+struct UserMetric {
+  std::string name;
+  /// Throws Error if the config lacks an axis.
+  std::function<double(const Problem& problem, const Values& config, double us)> value;
+};
+
 struct UserKernel {
   Op op;        ///< without Op::reference: the reference is a kernel
   Files files;  ///< the texts of its body and of the files that every body may include
@@ -42,6 +49,7 @@ struct UserKernel {
   /// A sentence on headers that were left out because they are not there, for a compiler's message on a name
   /// that it does not know; empty: there are none.
   std::string absent;
+  std::vector<UserMetric> metrics = {};
   /// Returns a sentence on an expression that cannot be computed for some config that no rule excludes; empty
   /// if none is found. It tries many configs.
   std::function<std::string(const Problem&)> mistake = nullptr;

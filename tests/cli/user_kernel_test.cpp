@@ -53,6 +53,7 @@ TEST_F(UserKernelTest, IsTunedAndResumedAndExplained) {
 
   const Outcome explained = scratch.tunesmith("explain twice.cu --device host --problem n=1000");
   EXPECT_EQ(explained.exit_code, 0) << explained.err;
+  EXPECT_THAT(explained.out, Not(HasSubstr("It is launched as"))) << "it is one launch";
   EXPECT_THAT(explained.out, HasSubstr("match: exact"));
   const Outcome near = scratch.tunesmith("explain twice.cu --device host --problem n=900");
   EXPECT_THAT(near.out, HasSubstr("match: predicted"));
@@ -813,6 +814,11 @@ TEST_F(UserKernelTest, RepeatedLaunchesReadWhatTheOnesBeforeWrote) {
   };
   const Outcome right = check("", "");
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  EXPECT_THAT(scratch.tunesmith("explain twice.cu --device host --problem 'n=1500 steps=9'").out,
+              HasSubstr("It is launched as 9 steps:\n  9 times: heat<<<12, 128>>>(start, end, 1500, 1), with "
+                        "other arguments each time\n"));
+  EXPECT_THAT(scratch.tunesmith("render twice.cu --target sm_80 --problem 'n=1500 steps=9'").out,
+              HasSubstr("\n// Launched as 9 steps:\n//   9 times: heat<<<12, 128>>>("));
   // One halo is too small.
   const Outcome narrow = check("thread >= STEPS &&", "thread >= STEPS - 1 &&");
   EXPECT_EQ(narrow.exit_code, 1) << narrow.out << narrow.err;
@@ -914,6 +920,21 @@ __global__ void twice(const float4* x, float4* y, count_t n, bool more, char som
   const Outcome compiled = scratch.tunesmith("check twice.cu --target sm_90a --random 0 --problem n=1000");
   const bool has_nvrtc = !has(compiled.out + compiled.err, "libnvrtc");
   EXPECT_TRUE(!has_nvrtc || compiled.exit_code == 0) << compiled.out << compiled.err;
+}
+
+TEST_F(UserKernelTest, HasMetricsOfItsOwn) {
+  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;",
+              compared + "[metrics]\nelements = \"n / (time / time)\"\nblocks = \"n / BLOCK\"\n"));
+  const Outcome tuned = scratch.tunesmith(tune + "--budget 2");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, testing::ContainsRegex("config +elements +blocks"));
+  EXPECT_THAT(tuned.out, testing::ContainsRegex("winner .*BLOCK=.* +1000 +[0-9.]+")) << tuned.out;
+  EXPECT_THAT(tuned.out, testing::ContainsRegex("base .* +1000 *\n"))
+      << "the base's config is not in the table";
+  EXPECT_THAT(scratch.tunesmith("query twice.cu --format csv").out, HasSubstr("since,elements,blocks"));
+  EXPECT_THAT(scratch.tunesmith("query twice.cu --all --format json").out, HasSubstr("\"elements\": 1000"));
+  EXPECT_THAT(scratch.tunesmith("query twice --format csv").out, Not(HasSubstr("elements")))
+      << "only the file says them";
 }
 
 TEST_F(UserKernelTest, QueryCountsTheVariantsOfEachValue) {

@@ -754,6 +754,44 @@ TEST(Description, MayHaveSeveralLaunches) {
   EXPECT_EQ(made->mistake(complete_problem(op, Problem::parse("n=100 turns=10"))), "");
 }
 
+TEST(Description, MetricsAreComputedFromATime) {
+  const auto with_metrics = [](const std::string& lines) {
+    return text_of(replaced(good, "[rules]", "[metrics]\n" + lines + "\n[rules]"));
+  };
+  const auto made = described_op(
+      with_metrics("gflops = \"2 * n * taps / time / 1e9\"\nper_block = \"-(n - 4.5) / (BLOCK + 1) * 2\"\n"
+                   "gbs = \"n * dtype_bytes / (time * 1e9)\""),
+      {});
+  const Problem problem = complete_problem(made->op, Problem::parse("n=1000 taps=3 dtype=f64"));
+  const auto value = [&](std::size_t i) {
+    return made->metrics[i].value(problem, Values::parse("BLOCK=64 VECTOR=1"), 2.0);
+  };
+  ASSERT_EQ(made->metrics.size(), 3U);
+  EXPECT_EQ(made->metrics[0].name, "gflops");
+  EXPECT_DOUBLE_EQ(value(0), 2 * 1000 * 3 / 2e-6 / 1e9);
+  EXPECT_DOUBLE_EQ(value(1), -(1000 - 4.5) / 65 * 2);
+  EXPECT_DOUBLE_EQ(value(2), 1000 * 8 / 2e-6 / 1e9);
+  EXPECT_THROW(made->metrics[1].value(problem, Values::parse("VECTOR=1"), 1), Error);
+  // What is told of a time does not decide what is right.
+  const auto plain = described_op(text_of(good), {});
+  EXPECT_EQ(made->op.preamble(problem), plain->op.preamble(problem));
+  struct Refused {
+    const char *text, *sentence;
+  };
+  for (const Refused& one : std::vector<Refused>{
+           {"\"m / time\"",
+            "scale.cu, line 27: The metric \"m / time\" names m, which is not known here; it may name n"},
+           {"\"mode\"", "names mode, which is not known here"},
+           {"\"(n\"", "lacks a ), at character 3."},
+           {"\"n 2\"", "has \"2\" where + - * / or the end is expected, at character 3."},
+           {"\"n *\"", "ends where a number or a name is expected"},
+           {"\"n % 2\"", "has \"%\" where"},
+           {"3", "The metric bad is 3; give a text in quotes."}})
+    EXPECT_THAT(complaint(with_metrics(std::string("bad = ") + one.text)), HasSubstr(one.sentence));
+  const std::string deep = std::string(200, '(') + "n" + std::string(200, ')');
+  EXPECT_THAT(complaint(with_metrics("bad = \"" + deep + "\"")), HasSubstr("too many parentheses"));
+}
+
 TEST(Description, AMemberOfAStructMayCountRepetitions) {
   const auto made = described_op(text_of(R"cu(/* tunesmith
 [problem]

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of the metrics that a user's kernel describes ([metrics]).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/text_table.h"
+#include "generator/op.h"
+
+namespace tunesmith {
+
+/// Returns the columns followed by those of the op's metrics; null: an op that has none.
+std::vector<std::string> with_metric_names(std::vector<std::string> columns, const Op* op);
+
+/// Returns the row followed by the metrics of a time in microseconds; empty cells without a time, and where
+/// the problem or the config is not one of the kernel as it is now.
+std::vector<Cell> with_metrics(std::vector<Cell> row, const Op* op, const std::string& problem,
+                               const std::string& config, const std::optional<double>& us);
+
+}  // namespace tunesmith
