@@ -72,7 +72,8 @@ std::int64_t index_bits(const Problem& problem) {
 }
 
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
-bool packs_halves(const Config& c) { return c[UNIT] == "packed_halves"; }
+bool swizzles_halves(const Config& c) { return c[UNIT] == "wgmma_halves"; }
+bool packs_halves(const Config& c) { return c[UNIT] == "packed_halves" || swizzles_halves(c); }
 bool splits_floats(const Config& c) {
   return c[UNIT] == "halves" || packs_halves(c);
 }  // into 16-bit elements
@@ -176,13 +177,17 @@ ContractStage stage_of(const Problem& problem, const Groups& groups, const Confi
                                     .asynchronous = is_asynchronous(problem, c)})
         .elements;
   };
-  return contract_stage(
-      {.first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
-       .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 2),
-       .held_bytes = element,
-       .threads = tile_threads(c),
-       .halved = splits_floats(c),
-       .packed_halves = packs_halves(c)});
+  return contract_stage({.first_elements = swizzles_halves(c) ? c[TILE_M] * c[TILE_K]
+                                                              : elements(first_along_k(groups), c[TILE_M],
+                                                                         c[THREAD_M], 1, 2, 1),
+                         .second_elements = swizzles_halves(c) ? c[TILE_N] * c[TILE_K]
+                                                               : elements(second_along_k(groups), c[TILE_N],
+                                                                          c[THREAD_N], c[SPAN_N], 4, 2),
+                         .held_bytes = element,
+                         .threads = tile_threads(c),
+                         .halved = splits_floats(c),
+                         .packed_halves = packs_halves(c),
+                         .swizzled = swizzles_halves(c)});
 }
 ContractLayout layout_of(const Problem& problem, const ContractStage& stage, const Counted& k,
                          std::int64_t splits, const Config& c) {
@@ -196,7 +201,8 @@ ContractLayout layout_of(const Problem& problem, const ContractStage& stage, con
                           .out_bytes = bytes(out_dtype(problem)),
                           .vector_out = c[VECTOR_OUT],
                           .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
-                          .joins = c[OUT_BY] != "registers" && splits <= 1});
+                          .joins = c[OUT_BY] != "registers" && splits <= 1,
+                          .swizzled = swizzles_halves(c)});
 }
 
 // True if terms of zeros may be added: they add nothing.
@@ -313,11 +319,11 @@ std::int64_t widest_store(const Problem& problem) {
 std::vector<Axis> axes(const Problem& problem) {
   const std::int64_t compute = bytes(compute_dtype(problem));
   const std::vector<Value> vectors = halves(widest_load(problem));
-  const bool wide = compute == 8, is_narrow = bytes(dtype_of(problem)) == 2;
+  const bool wide = compute == 8;
   const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
   const std::vector<Value> of_thread =
-      wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12};
+      wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12, 2, 32, 64};
   // The axes with few legal combinations come first, so that a walk through the space skips the rest.
   return {
       {PACK, choices<Packs, Value>(),
@@ -329,15 +335,16 @@ std::vector<Axis> axes(const Problem& problem) {
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, halves(widest_store(problem)), "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core", "mma", "halves", "packed_halves"}),
+      {UNIT, categories({"fma", "tensor_core", "mma", "halves", "packed_halves", "wgmma_halves"}),
        "what multiplies and adds: tensor_core doubles, mma elements of 16 bits, halves floats that are split "
-       "into two of these, packed_halves the same, split before in the workspace"},
+       "into two of these, packed_halves the same, split before in the workspace, wgmma_halves "
+       "these in four warps"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
       {THREAD_N, of_thread, "columns of a thread"},
       {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
-      {TILE_K, is_narrow ? std::vector<Value>{16, 8, 32, 24, 64} : std::vector<Value>{16, 8, 32, 24},
+      {TILE_K, wide ? std::vector<Value>{16, 8, 32, 24} : std::vector<Value>{16, 8, 32, 24, 64},
        "terms of a tile"},
       {STAGES,
        {3, 2, 4, 1},
@@ -450,6 +457,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const bool one_order_k = has_one_order_k(groups);
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              halves = has_halves(problem, device);
+  const bool warpgroups = halves && (device.kind != DeviceKind::cuda || device.compute_capability == 90);
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -476,15 +484,30 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
        [](const Config& c) {
          return !splits_floats(c) || (packs_halves(c) ? c[STAGES] > 1 && c[PACK] == "none" : c[STAGES] == 1);
        }},
+      {"wgmma_halves is of compute capability 9.0 alone. A warpgroup has 32 THREAD_M rows of the tile and "
+       "all "
+       "its columns, 64, 128 or 256; a tile has 64 terms, and a thread at most 128 sums.",
+       [=](const Config& c) {
+         return !swizzles_halves(c) ||
+                (warpgroups && c[TILE_N] == 4 * c[THREAD_N] && c[THREAD_N] >= 16 && 64 % c[THREAD_N] == 0 &&
+                 c[TILE_M] % (32 * c[THREAD_M]) == 0 && c[TILE_K] == 64 && c[THREAD_M] * c[THREAD_N] <= 128);
+       }},
+      {"Threads with 2 rows, or with 32 or 64 columns, are for wgmma_halves, and of f32 so are tiles of 64 "
+       "terms.",
+       [=](const Config& c) {
+         if (swizzles_halves(c) || element == 8) return true;
+         return c[THREAD_M] != 2 && c[THREAD_M] <= 16 && c[THREAD_N] != 2 && c[THREAD_N] <= 16 &&
+                (c[TILE_K] < 64 || bytes(dtype) == 2);
+       }},
       {"Floats are split where a sum has enough terms for the error of that to stay below a plain sum's: 40 "
-       "with TILE_K=16, 58 with TILE_K=32.",
+       "with TILE_K=16, 58 with TILE_K=32, 98 with TILE_K=64.",
        [=](const Config& c) { return !splits_floats(c) || are_enough_for_halves(k, c[TILE_K]); }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
       {"A thread's sums and what it multiplies fit into 255 registers of 4 bytes.",
        [=](const Config& c) {
          const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
-         return numbers * element <= std::int64_t{4} * 224;
+         return swizzles_halves(c) || numbers * element <= std::int64_t{4} * 224;
        }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
        [=](const Config& c) { return widths->counts_n(c); }},
@@ -549,13 +572,13 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
        [](const Config& c) { return tile_threads(c) >= 64 && tile_threads(c) <= 256; }},
       {"A thread has at least 16 sums, and at most four times as many of one side as of the other.",
        [](const Config& c) {
-         return c[THREAD_M] * c[THREAD_N] >= 16 && c[THREAD_M] <= 4 * c[THREAD_N] &&
-                c[THREAD_N] <= 4 * c[THREAD_M];
+         return swizzles_halves(c) || (c[THREAD_M] * c[THREAD_N] >= 16 && c[THREAD_M] <= 4 * c[THREAD_N] &&
+                                       c[THREAD_N] <= 4 * c[THREAD_M]);
        }},
       {"The sums of RESIDENT_WARPS fit into 65536 registers with what is multiplied.",
        [=](const Config& c) {
-         return fits_registers(c[THREAD_M], c[THREAD_N], words,
-                               std::max(c[RESIDENT_WARPS], tile_threads(c) / 32));
+         return swizzles_halves(c) || fits_registers(c[THREAD_M], c[THREAD_N], words,
+                                                     std::max(c[RESIDENT_WARPS], tile_threads(c) / 32));
        }},
       {"Halves need as many registers as eight warps have, for at most 64 sums of a thread; 128 of packed "
        "ones, or 8 by 16 of 16 terms.",

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host twin of common/swizzled_matrix.cuh. A product reads its matrices when it is waited for, as late as
+// a GPU may, so that a tile which is written too early shows.
+#pragma once
+
+#include <stddef.h>
+
+#include "common/float16.cuh"
+#include "common/host/fibers.h"
+#include "common/host/shared_memory.h"
+#include "common/host/tensor_sum.h"
+
+#define SWIZZLED_SHARED(type, name) DYNAMIC_SHARED(type, name)
+
+// Where a matrix begins, and how far the next 64 rows are if it is turned.
+struct MatrixPlace {
+  const unsigned char* tile;
+  int at, far;
+};
+
+template <typename T>
+inline MatrixPlace swizzled_place(const T* at, int far) {
+  const auto* const tile = reinterpret_cast<const unsigned char*>(at);
+  const auto from_start = tile - static_cast<const unsigned char*>(tunesmith_shim::dynamic_shared);
+  if (from_start % 1024 != 0) tunesmith_shim::fail(tunesmith_shim::misaligned);
+  return {tile, 0, far};
+}
+inline MatrixPlace moved(MatrixPlace place, int bytes) { return {place.tile, place.at + bytes, place.far}; }
+
+namespace tunesmith_shim {
+
+// A product of the running thread: its two rows of sums, and the matrices.
+struct PendingProduct {
+  void (*add)(float* low, float* high, const MatrixPlace& a, const MatrixPlace& b);
+  float *low, *high;
+  MatrixPlace a, b;
+  int group;
+};
+struct PendingProducts {  // of one fiber
+  PendingProduct product[64];
+  int count, group;
+  uint3 thread;
+  unsigned long long block;
+};
+static PendingProducts pending_products[max_threads];
+
+inline PendingProducts& products_of_thread() {
+  PendingProducts& mine = pending_products[running - fibers];
+  const uint3 &at = running->thread, &of = mine.thread;
+  if (at.x != of.x || at.y != of.y || at.z != of.z || mine.block != blocks_run) {  // another thread had it
+    mine.count = mine.group = 0;
+    mine.thread = at;
+    mine.block = blocks_run;
+  }
+  return mine;
+}
+
+// The 16 terms of a row.
+template <typename T, bool TURNED>
+inline void terms_of(double (&terms)[16], const MatrixPlace& matrix, int row) {
+  for (int k = 0; k < 16; ++k) {
+    const int line = TURNED ? row / 64 * matrix.far + k * 128 + row % 64 * 2 : row * 128 + k * 2;
+    const int at = matrix.at + line;
+    const unsigned char* const from = matrix.tile + (at ^ (at >> 7 & 7) << 4);
+    TUNESMITH_NOTE(from, 2, reads);
+    terms[k] = static_cast<double>(to_float(*reinterpret_cast<const T*>(from)));
+  }
+}
+
+template <typename T, bool A_TURNED, bool B_TURNED, int N>
+inline void add_products(float* low, float* high, const MatrixPlace& a, const MatrixPlace& b) {
+  const int thread = static_cast<int>(running->thread.x) % 128;
+  const int row = thread / 32 * 16 + thread % 32 / 4;
+  double first[2][16], second[16];
+  terms_of<T, A_TURNED>(first[0], a, row);
+  terms_of<T, A_TURNED>(first[1], a, row + 8);
+  for (int j = 0; j < N; ++j) {
+    terms_of<T, B_TURNED>(second, b, j / 2 * 8 + thread % 4 * 2 + j % 2);
+    for (int begin = 0; begin < 16; begin += terms_at_once) {
+      double products[2][terms_at_once];
+      for (int k = 0; k < terms_at_once; ++k) {
+        products[0][k] = first[0][begin + k] * second[begin + k];
+        products[1][k] = first[1][begin + k] * second[begin + k];
+      }
+      low[j] = cut_sum(low[j], products[0]);
+      high[j] = cut_sum(high[j], products[1]);
+    }
+  }
+}
+
+}  // namespace tunesmith_shim
+
+template <typename T, bool A_TURNED, bool B_TURNED, int N>
+inline void multiply_add_swizzled(float (&low)[N], float (&high)[N], const MatrixPlace& a,
+                                  const MatrixPlace& b) {
+  static_assert(sizeof(T) == 2, "matrices are of 16-bit elements");
+  static_assert(N == 8 || N == 16 || N == 32 || N == 64, "as many columns as a GPU's version has");
+  tunesmith_shim::PendingProducts& mine = tunesmith_shim::products_of_thread();
+  if (mine.count == 64) abort();
+  mine.product[mine.count++] = {
+      tunesmith_shim::add_products<T, A_TURNED, B_TURNED, N>, low, high, a, b, mine.group};
+}
+
+inline void show_to_products() {}
+inline void begin_products() {}
+inline void end_group() { ++tunesmith_shim::products_of_thread().group; }
+
+template <int RUNNING>
+inline void wait_for_groups() {
+  tunesmith_shim::PendingProducts& mine = tunesmith_shim::products_of_thread();
+  int still = 0;
+  for (int n = 0; n < mine.count; ++n) {
+    const tunesmith_shim::PendingProduct& each = mine.product[n];
+    if (each.group >= mine.group - RUNNING) {
+      mine.product[still++] = each;
+    } else {
+      each.add(each.low, each.high, each.a, each.b);
+    }
+  }
+  mine.count = still;
+}
+
+template <int N>
+inline void hold(float (&)[N]) {}
