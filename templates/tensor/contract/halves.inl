@@ -213,37 +213,42 @@ __device__ __forceinline__ void multiply_floats(Compute (&sum)[THREAD_M][THREAD_
                                                 const Element* second, float first_scale,
                                                 float second_scale) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int m = warp / (threads_n / 4) * 8 + lane / 4, n = warp % (threads_n / 4) * 8 + lane % 4 * 2;
+  int m = warp / (threads_n / 4) * 8 + lane / 4, n = warp % (threads_n / 4) * 8 + lane % 4 * 2;
+  make_opaque(m, n);  // the compiler would keep all places in registers for the next tile
   const auto number = [](const Element* at, int to_lower, float scale) {
     const unsigned upper = at->bits, lower = at[to_lower].bits;
     if (scale == 0) return static_cast<Compute>(__uint_as_float(upper << 16 | lower));
     return static_cast<Compute>(fmaf(low_half(lower), 0x1p-11f, low_half(upper)) * reciprocal(scale));
   };
-  constexpr int rows = alignment_of(THREAD_M, larger(1, 32 / THREAD_N));  // at once
+  constexpr int rows = alignment_of(THREAD_M, 4), columns = alignment_of(THREAD_N, 8);  // at once
 #pragma unroll
-  for (int begin = 0; begin < THREAD_M; begin += rows) {
-    Compute run[rows][THREAD_N] = {};
+  for (int from_i = 0; from_i < THREAD_M; from_i += rows) {
+#pragma unroll
+    for (int from_j = 0; from_j < THREAD_N; from_j += columns) {
+      Compute run[rows][columns] = {};
 #pragma unroll 1
-    for (int k = 0; k < TILE_K; ++k) {
-      Compute row[rows], column[THREAD_N];
+      for (int k = 0; k < TILE_K; ++k) {
+        Compute row[rows], column[columns];
 #pragma unroll
-      for (int i = 0; i < rows; ++i)
-        row[i] =
-            number(first + FirstLayout::at(m + (begin + i) * threads_m, k), FirstLayout::plane, first_scale);
+        for (int i = 0; i < rows; ++i)
+          row[i] = number(first + FirstLayout::at(m + (from_i + i) * threads_m, k), FirstLayout::plane,
+                          first_scale);
 #pragma unroll
-      for (int j = 0; j < THREAD_N; ++j)
-        column[j] = number(second + SecondLayout::at(n + j / 2 * 2 * threads_n + j % 2, k),
-                           SecondLayout::plane, second_scale);
+        for (int j = 0; j < columns; ++j)
+          column[j] = number(second + SecondLayout::at(n + (from_j + j) / 2 * 2 * threads_n + j % 2, k),
+                             SecondLayout::plane, second_scale);
+#pragma unroll
+        for (int i = 0; i < rows; ++i) {
+#pragma unroll
+          for (int j = 0; j < columns; ++j) run[i][j] = added(run[i][j], term(row[i], column[j]));
+        }
+      }
 #pragma unroll
       for (int i = 0; i < rows; ++i) {
 #pragma unroll
-        for (int j = 0; j < THREAD_N; ++j) run[i][j] = added(run[i][j], term(row[i], column[j]));
+        for (int j = 0; j < columns; ++j)
+          sum[from_i + i][from_j + j] = added(sum[from_i + i][from_j + j], run[i][j]);
       }
-    }
-#pragma unroll
-    for (int i = 0; i < rows; ++i) {
-#pragma unroll
-      for (int j = 0; j < THREAD_N; ++j) sum[begin + i][j] = added(sum[begin + i][j], run[i][j]);
     }
   }
 }
@@ -374,6 +379,8 @@ __device__ __forceinline__ void multiply_swizzled_halves(Compute (&sum)[THREAD_M
         hold(low);
         hold(high);
       };
+      hold(low);
+      hold(high);
       begin_products();
       multiply_all(1, 0);
       multiply_all(0, 1);
