@@ -15,8 +15,9 @@ namespace {
 
 using namespace tensor_op;
 
-// Problems with odd, prime and small extents, and with 1. Their arrays are dense, but strided arrays keep the
-// order of their dimensions, so that a variant for a contiguous index finds it there.
+// Problems with odd, prime and small extents, and with 1; and one with long sums and whole vectors, because
+// some variants are for these alone. Their arrays are dense, but strided arrays keep the order of their
+// dimensions, so that a variant for a contiguous index finds it there.
 std::vector<Problem> companions(const Problem& problem) {
   static constexpr std::array<std::array<std::int64_t, most_indices>, 3> sizes = {
       {{7, 5, 3, 4, 2, 3, 5, 2, 3, 2, 3, 2},
@@ -50,6 +51,13 @@ std::vector<Problem> companions(const Problem& problem) {
   };
   for (const auto& each : sizes)
     add({each.begin(), each.begin() + static_cast<std::ptrdiff_t>(e.indices.size())});
+  if (e.free < e.indices.size()) {
+    std::vector<std::int64_t> extents(e.indices.size(), 2);
+    for (std::size_t i = 0; i < std::min<std::size_t>(e.free, 4); ++i)
+      extents[i] = i == 0 ? 12 : i == 1 ? 8 : 4;
+    extents.back() = 104;
+    add(extents);
+  }
   return found;
 }
 
@@ -268,11 +276,11 @@ Op ops_tensor() {
                const bool is_used = k < expression_of(problem).arrays.size();
                return std::vector{is_used ? memory(array_layout(problem, static_cast<int>(k))).value() : 0};
              },
-         .contents = {{Contents::uniform, -100, 100},
-                      {Contents::few, -1, 1},
-                      {.spread = Contents::magnitudes,
+         .contents = {{.spread = Contents::magnitudes,  // of the largest companion
                        .bounds = bounds_of_magnitudes,
-                       .what = "numbers of many magnitudes"}}});
+                       .what = "numbers of many magnitudes"},
+                      {Contents::few, -1, 1},
+                      {Contents::uniform, -100, 100}}});
   }
   op.arguments.push_back(
       {.name = "out",

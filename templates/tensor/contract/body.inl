@@ -31,7 +31,8 @@ constexpr int threads_n = TILE_N / THREAD_N;
 constexpr int threads = threads_m * threads_n;
 constexpr bool tensor_cores = UNIT == Unit::tensor_core;
 constexpr bool warpgroups = UNIT == Unit::wgmma;
-constexpr bool packs_halves = UNIT == Unit::packed_halves;
+constexpr bool swizzles_halves = UNIT == Unit::wgmma_halves;
+constexpr bool packs_halves = UNIT == Unit::packed_halves || swizzles_halves;
 constexpr bool halved = UNIT == Unit::halves || packs_halves;
 constexpr bool matrices = UNIT == Unit::mma || warpgroups || halved;
 constexpr bool packs_first = PACK != Pack::none && PACK != Pack::second;
@@ -86,7 +87,8 @@ struct Terms {
   Offset first[TILE_K], second[TILE_K];
 };
 constexpr ContractStage stage_layout = contract_stage(
-    {First::elements, Second::elements, static_cast<int>(sizeof(Held)), threads, halved, packs_halves});
+    {swizzles_halves ? TILE_M * TILE_K : First::elements, swizzles_halves ? TILE_N* TILE_K : Second::elements,
+     static_cast<int>(sizeof(Held)), threads, halved, packs_halves, swizzles_halves});
 constexpr int stage_elements = stage_layout.elements;
 
 // If the output's neighbours are joined, shared memory has a Run before the tiles for each vector of columns:
@@ -111,7 +113,7 @@ constexpr int vectors_n = TILE_N / VECTOR_OUT;
 constexpr ContractLayout layout =
     contract_layout({TILE_M, TILE_N, TILE_K, stages, stage_elements, static_cast<int>(sizeof(Offset)),
                      static_cast<int>(sizeof(Held)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms,
-                     joins, stores_rows, warpgroups});
+                     joins, stores_rows, warpgroups || swizzles_halves});
 constexpr int terms_at = layout.terms_at, runs_at = layout.runs_at, tiles_at = layout.tiles_at;
 static_assert(sizeof(Tables) == terms_at, "as the layout has it");
 static_assert(!counted_terms || stages * sizeof(Terms) == runs_at - terms_at, "as the layout has it");
@@ -259,9 +261,12 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   const int tiles = halved ? 0 : all_tiles;  // that are multiplied here
   if constexpr (packs_halves) {
     const int tiles_k = ceil_divide(k, TILE_K), first_tile = first_term / TILE_K;
-    accumulate_packed_halves<First, Second>(
-        sums, packed_halves(first, tile.batch * tiles_m + tile.m, tiles_k, first_tile, PackedFirst::elements),
-        packed_halves(second, tile.batch * tiles_n + tile.n, tiles_k, first_tile, PackedSecond::elements),
+    accumulate_packed_halves<FirstLayouts::packed, SecondLayouts::packed>(
+        sums,
+        packed_halves(first, tile.batch * tiles_m + tile.m, tiles_k, first_tile,
+                      packed_elements<FirstLayouts::packed>),
+        packed_halves(second, tile.batch * tiles_n + tile.n, tiles_k, first_tile,
+                      packed_elements<SecondLayouts::packed>),
         shared, all_tiles);
   } else if constexpr (halved) {
     accumulate_halves(

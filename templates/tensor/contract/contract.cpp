@@ -68,11 +68,13 @@ std::int64_t index_bits(const Problem& problem) {
 
 bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
 bool uses_warpgroups(const Config& c) { return c[UNIT] == "wgmma"; }
-bool packs_halves(const Config& c) { return c[UNIT] == "packed_halves"; }
+bool swizzles_halves(const Config& c) { return c[UNIT] == "wgmma_halves"; }
+bool packs_halves(const Config& c) { return c[UNIT] == "packed_halves" || swizzles_halves(c); }
 bool splits_floats(const Config& c) {  // into 16-bit elements
   return c[UNIT] == "halves" || packs_halves(c);
 }
-bool multiplies_matrices(const Config& c) {  // of 16-bit elements
+bool uses_fours(const Config& c) { return uses_warpgroups(c) || swizzles_halves(c); }  // of warps
+bool multiplies_matrices(const Config& c) {                                            // of 16-bit elements
   return c[UNIT] == "mma" || uses_warpgroups(c) || splits_floats(c);
 }
 
@@ -175,13 +177,17 @@ ContractStage stage_of(const Problem& problem, const Groups& groups, const Confi
                                     .asynchronous = is_asynchronous(problem, c)})
         .elements;
   };
-  return contract_stage(
-      {.first_elements = elements(first_along_k(groups), c[TILE_M], c[THREAD_M], 1, 2, 1),
-       .second_elements = elements(second_along_k(groups), c[TILE_N], c[THREAD_N], c[SPAN_N], 4, 8),
-       .held_bytes = element,
-       .threads = tile_threads(c),
-       .halved = splits_floats(c),
-       .packed_halves = packs_halves(c)});
+  return contract_stage({.first_elements = swizzles_halves(c) ? c[TILE_M] * c[TILE_K]
+                                                              : elements(first_along_k(groups), c[TILE_M],
+                                                                         c[THREAD_M], 1, 2, 1),
+                         .second_elements = swizzles_halves(c) ? c[TILE_N] * c[TILE_K]
+                                                               : elements(second_along_k(groups), c[TILE_N],
+                                                                          c[THREAD_N], c[SPAN_N], 4, 8),
+                         .held_bytes = element,
+                         .threads = tile_threads(c),
+                         .halved = splits_floats(c),
+                         .packed_halves = packs_halves(c),
+                         .swizzled = swizzles_halves(c)});
 }
 ContractLayout layout_of(const Problem& problem, const ContractStage& stage, const Counted& k,
                          std::int64_t splits, const Config& c) {
@@ -197,7 +203,7 @@ ContractLayout layout_of(const Problem& problem, const ContractStage& stage, con
                           .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
                           .joins = c[OUT_BY] == "shared" && splits <= 1,
                           .by_rows = c[OUT_BY] == "rows" && splits <= 1,
-                          .swizzled = uses_warpgroups(c)});
+                          .swizzled = uses_fours(c)});
 }
 
 // True if terms of zeros may be added: they add nothing.
@@ -333,12 +339,11 @@ std::int64_t widest_store(const Problem& problem, bool of_matrices) {
 std::vector<Axis> axes(const Problem& problem) {
   const std::int64_t compute = bytes(compute_dtype(problem));
   const std::vector<Value> vectors = halves(widest_load(problem));
-  const bool wide = compute == 8, is_narrow = bytes(dtype_of(problem)) == 2;
+  const bool wide = compute == 8;
   const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
-  const std::vector<Value> of_thread = wide        ? std::vector<Value>{4, 8, 2, 6, 10}
-                                       : is_narrow ? std::vector<Value>{8, 4, 16, 12, 2, 32, 64}
-                                                   : std::vector<Value>{8, 4, 16, 12};
+  const std::vector<Value> of_thread =
+      wide ? std::vector<Value>{4, 8, 2, 6, 10} : std::vector<Value>{8, 4, 16, 12, 2, 32, 64};
   // The axes with few legal combinations come first, so that a walk through the space skips the rest.
   return {
       {PACK, choices<Packs, Value>(),
@@ -351,17 +356,20 @@ std::vector<Axis> axes(const Problem& problem) {
       {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
-      {VECTOR_OUT, halves(widest_store(problem, is_narrow)), "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core", "mma", "wgmma", "halves", "packed_halves"}),
+      {VECTOR_OUT, halves(widest_store(problem, bytes(dtype_of(problem)) == 2)),
+       "columns of N that a store moves"},
+      {UNIT, categories({"fma", "tensor_core", "mma", "wgmma", "halves", "packed_halves", "wgmma_halves"}),
        "what multiplies and adds: tensor_core doubles, mma elements of 16 bits in a warp, wgmma in four, "
-       "halves floats that are split into two of these, packed_halves the same, split before in the "
-       "workspace"},
+       "halves floats "
+       "that are split into two of these, packed_halves the same, split before in the workspace, "
+       "wgmma_halves these "
+       "in four warps"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
       {THREAD_N, of_thread, "columns of a thread"},
       {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
-      {TILE_K, is_narrow ? std::vector<Value>{16, 8, 32, 24, 64} : std::vector<Value>{16, 8, 32, 24},
+      {TILE_K, wide ? std::vector<Value>{16, 8, 32, 24} : std::vector<Value>{16, 8, 32, 24, 64},
        "terms of a tile"},
       {STAGES,
        {3, 2, 4, 1},
@@ -489,9 +497,10 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t parts = least_parts(problem, groups);
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
-  const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups), wide = element == 8;
+  const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups);
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
-             warpgroups = has_warpgroups(problem, device), halves = has_halves(problem, device);
+             halves = has_halves(problem, device);
+  const bool is_9_0 = device.kind != DeviceKind::cuda || device.compute_capability == 90;  // which has wgmma
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -515,24 +524,29 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                 ((splits_floats(c) ? halves : matrices) && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
                  c[THREAD_N] % 8 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
        }},
-      {"wgmma is of compute capability 9.0 alone. A warpgroup has 32 THREAD_M rows of the tile and all its "
-       "columns, 32, 64, 128 or 256; a tile has 64 terms, and STAGES is 1, 3 or 4.",
+      {"wgmma and wgmma_halves are of compute capability 9.0 alone. A warpgroup has 32 THREAD_M rows of the "
+       "tile and all its columns, 64, 128 or 256, of wgmma also 32; a tile has 64 terms, a thread at most "
+       "128 "
+       "sums, and STAGES of wgmma is 1, 3 or 4.",
        [=](const Config& c) {
-         return !uses_warpgroups(c) ||
-                (warpgroups && c[TILE_N] == 4 * c[THREAD_N] && c[TILE_N] >= 32 && 256 % c[TILE_N] == 0 &&
-                 c[TILE_M] % (32 * c[THREAD_M]) == 0 && c[TILE_K] == 64 && c[STAGES] != 2);
+         return !uses_fours(c) ||
+                (is_9_0 && c[TILE_N] == 4 * c[THREAD_N] && 256 % c[TILE_N] == 0 &&
+                 c[TILE_N] >= (uses_warpgroups(c) ? 32 : 64) && c[TILE_M] % (32 * c[THREAD_M]) == 0 &&
+                 c[TILE_K] == 64 && c[THREAD_M] * c[THREAD_N] <= 128 &&
+                 (c[STAGES] != 2 || swizzles_halves(c)));
        }},
       {"wgmma takes turned operands by 64 rows or columns.",
        [=](const Config& c) {
          return !uses_warpgroups(c) || ((c[TILE_M] % 64 == 0 || widths->of(c).a_along_k) &&
                                         (c[TILE_N] % 64 == 0 || widths->of(c).b_along_k));
        }},
-      {"Threads with 2 rows are for mma and wgmma, with 32 or 64 columns for wgmma, which has 128 sums at "
-       "most.",
+      {"Threads with 2 rows are for mma, wgmma and wgmma_halves, with 32 or 64 columns for the latter two, "
+       "and "
+       "tiles of 64 terms of f32 for wgmma_halves.",
        [=](const Config& c) {
-         if (uses_warpgroups(c)) return c[THREAD_M] * c[THREAD_N] <= 128;
-         return wide || ((c[THREAD_M] != 2 || multiplies_matrices(c)) && c[THREAD_M] <= 16 &&
-                         c[THREAD_N] != 2 && c[THREAD_N] <= 16);
+         if (uses_fours(c) || element == 8) return true;
+         return (c[THREAD_M] != 2 || c[UNIT] == "mma") && c[THREAD_M] <= 16 && c[THREAD_N] != 2 &&
+                c[THREAD_N] <= 16 && (c[TILE_K] < 64 || bytes(dtype) == 2);
        }},
       {"wgmma's sums fit into the registers of RESIDENT_WARPS, with 26 more for each thread.",
        [=](const Config& c) {
@@ -546,14 +560,14 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return !splits_floats(c) || (packs_halves(c) ? c[STAGES] > 1 && c[PACK] == "none" : c[STAGES] == 1);
        }},
       {"Floats are split where a sum has enough terms for the error of that to stay below a plain sum's: 40 "
-       "with TILE_K=16, 58 with TILE_K=32.",
+       "with TILE_K=16, 58 with TILE_K=32, 98 with TILE_K=64.",
        [=](const Config& c) { return !splits_floats(c) || are_enough_for_halves(k, c[TILE_K]); }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
       {"A thread's sums and what it multiplies fit into 255 registers of 4 bytes.",
        [=](const Config& c) {
          const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
-         return uses_warpgroups(c) || numbers * element <= std::int64_t{4} * 224;
+         return uses_fours(c) || numbers * element <= std::int64_t{4} * 224;
        }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
        [=](const Config& c) { return widths->counts_n(c); }},
@@ -624,14 +638,14 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
        [](const Config& c) { return tile_threads(c) >= 64 && tile_threads(c) <= 256; }},
       {"A thread has at least 16 sums, and at most four times as many of one side as of the other.",
        [](const Config& c) {
-         return uses_warpgroups(c) || (c[THREAD_M] * c[THREAD_N] >= 16 && c[THREAD_M] <= 4 * c[THREAD_N] &&
-                                       c[THREAD_N] <= 4 * c[THREAD_M]);
+         return uses_fours(c) || (c[THREAD_M] * c[THREAD_N] >= 16 && c[THREAD_M] <= 4 * c[THREAD_N] &&
+                                  c[THREAD_N] <= 4 * c[THREAD_M]);
        }},
       {"The sums of RESIDENT_WARPS fit into 65536 registers with what is multiplied.",
        [=](const Config& c) {
          const std::int64_t warps = std::max(c[RESIDENT_WARPS], tile_threads(c) / 32);
          if (uses_warpgroups(c)) return (c[THREAD_M] * c[THREAD_N] + 64) * 32 * warps <= 65536;
-         return fits_registers(c[THREAD_M], c[THREAD_N], words, warps);
+         return swizzles_halves(c) || fits_registers(c[THREAD_M], c[THREAD_N], words, warps);
        }},
       {"Halves need as many registers as eight warps have, for at most 64 sums of a thread; 128 of packed "
        "ones, or 8 by 16 of 16 terms.",

@@ -41,10 +41,10 @@ LAYOUT_FUNCTION ContractOperandLayout contract_operand_layout(const ContractOper
 }
 
 // A stage: the tiles of both operands. Of halves (halves.inl) each has two planes. Behind both is a pair of
-// words for each warp of the `threads` and each operand; behind each, if they are packed, its scale.
+// words for each warp of the `threads` and each operand; or, if they are packed, each tile's scale.
 struct ContractStageShape {
   LayoutSize first_elements, second_elements, held_bytes, threads;
-  bool halved, packed_halves;
+  bool halved, packed_halves, swizzled;
 };
 struct ContractStage {
   LayoutSize second_at, ranges_at, elements;
@@ -52,11 +52,14 @@ struct ContractStage {
 constexpr LayoutSize contract_scale_bytes = 16;
 LAYOUT_FUNCTION ContractStage contract_stage(const ContractStageShape& s) {
   ContractStage at = {};
-  const LayoutSize planes = s.halved ? 2 : 1,
-                   scale = s.packed_halves ? contract_scale_bytes / s.held_bytes : 0;
-  at.second_at = planes * s.first_elements + scale;
-  at.ranges_at = at.second_at + planes * s.second_elements + scale;
-  at.elements = at.ranges_at + (s.halved && !s.packed_halves ? s.threads / 32 * 2 * 8 / s.held_bytes : 0);
+  const LayoutSize planes = s.halved ? 2 : 1;
+  at.second_at = planes * s.first_elements;
+  at.ranges_at = at.second_at + planes * s.second_elements;
+  const LayoutSize behind = s.swizzled        ? 1024
+                            : s.packed_halves ? 2 * contract_scale_bytes
+                            : s.halved        ? s.threads / 32 * 2 * 8
+                                              : 0;
+  at.elements = at.ranges_at + behind / s.held_bytes;
   return at;
 }
 

@@ -6,7 +6,8 @@
 // not split, the halves' places hold the upper and the lower 16 bits of the floats instead, and the tile's
 // terms are multiplied as floats; the next tile is split again. UNIT=halves splits in each block that needs a
 // tile; with UNIT=packed_halves a kernel before writes all tiles into the workspace, each as it lies in
-// shared memory but without gaps, with its scale behind it, or 0 if it does not split.
+// shared memory but without gaps, with its scale behind it, or 0 if it does not split. So it does with
+// UNIT=wgmma_halves, where warpgroups multiply, and all TILE_K terms are added in tensor cores.
 //
 // Accuracy, in units of u sum |term| with u = 2^-24. Splitting costs 12. `terms_in_tensor_cores` terms are
 // added in tensor cores, which cut: of eight products and the sum before them each by one unit at most, and
@@ -15,9 +16,8 @@
 // is a tile of floats, whose own sum costs TILE_K. The template has the rule that keeps the total below n.
 
 constexpr bool few_sums = THREAD_M * THREAD_N <= 64;  // more leave registers for fewer operands
-constexpr int terms_in_tensor_cores = few_sums && TILE_K % 32 == 0 ? 32 : 16;
+constexpr int terms_in_tensor_cores = few_sums && TILE_K % 32 == 0 ? 32 : 16;  // of a warp
 constexpr int block_warps = threads / 32;
-constexpr int first_halves = stage_layout.second_at, second_halves = stage_layout.ranges_at - first_halves;
 
 // The range of the sizes that a thread has loaded.
 template <typename Side>
@@ -46,20 +46,55 @@ __device__ __forceinline__ Halves as_two_words(float first, float second, float 
   return {low >> 16 | (high & 0xffff0000u), (low & 0xffffu) | high << 16};
 }
 
-// How a tile of halves lies in shared memory, and how in the workspace: lines of rows or of terms, there one
+// How a tile of halves lies in shared memory: lines of rows or of terms; and how in the workspace: there one
 // behind the other.
 template <typename Side>
 struct InShared {
-  static constexpr int row_step = Side::row_step, term_step = Side::term_step, plane = Side::elements;
+  static constexpr int plane = Side::elements;
+  static __device__ __forceinline__ int at(int row, int term) {
+    return row * Side::row_step + term * Side::term_step;
+  }
 };
 template <typename Side, int TILE>
 struct InWorkspace {
-  static constexpr int row_step = Side::by_rows ? TILE_K : 1, term_step = Side::by_rows ? 1 : TILE;
-  static constexpr int plane = TILE * TILE_K;
-  static constexpr int line = Side::by_rows ? TILE_K : TILE;
+  static constexpr int plane = TILE * TILE_K, line = Side::by_rows ? TILE_K : TILE;
   static constexpr int pitch = Side::by_rows ? Side::row_pitch : Side::pitch;  // in shared memory
-  static constexpr int elements = 2 * plane + contract_scale_bytes / static_cast<int>(sizeof(Held));
+  static __device__ __forceinline__ int at(int row, int term) {
+    return Side::by_rows ? row * TILE_K + term : term * TILE + row;
+  }
 };
+
+// How it lies in both for a warpgroup (common/swizzled_matrix.cuh). OF_THREADS: a warpgroup's product gives a
+// thread rows that are eight apart; rows stand so that these are a thread's rows (unit.inl).
+template <typename Side, int TILE, bool OF_THREADS>
+struct Swizzled {
+  static constexpr int plane = TILE * TILE_K, line = 64, pitch = 64;
+  static __device__ __forceinline__ int at(int row, int term) {
+    if constexpr (OF_THREADS) {
+      const int warp = row % threads_m / 8, i = row / threads_m;
+      row = warp / 4 * (32 * THREAD_M) + i / 2 * 64 + warp % 4 * 16 + i % 2 * 8 + row % 8;
+    }
+    const int its_line = Side::by_rows ? row : row / 64 * TILE_K + term;
+    const int along = Side::by_rows ? term : row % 64;
+    return its_line * 64 + (along / 8 ^ its_line % 8) * 8 + along % 8;
+  }
+};
+
+template <bool SWIZZLED, typename Side, int TILE, bool OF_THREADS>
+struct LayoutsOf {
+  using shared = InShared<Side>;
+  using packed = InWorkspace<Side, TILE>;
+};
+template <typename Side, int TILE, bool OF_THREADS>
+struct LayoutsOf<true, Side, TILE, OF_THREADS> {
+  using shared = Swizzled<Side, TILE, OF_THREADS>;
+  using packed = Swizzled<Side, TILE, OF_THREADS>;
+};
+using FirstLayouts = LayoutsOf<swizzles_halves, First, TILE_M, true>;
+using SecondLayouts = LayoutsOf<swizzles_halves, Second, TILE_N, false>;
+constexpr int scale_elements = contract_scale_bytes / static_cast<int>(sizeof(Held));
+template <typename Packed>
+constexpr int packed_elements = 2 * Packed::plane + scale_elements;
 
 // Puts what a thread has loaded into both planes of a tile.
 template <bool SPLITS, typename Layout, typename Side>
@@ -72,8 +107,7 @@ __device__ __forceinline__ void put_halves(const Side& side, Held* tile, float s
 #pragma unroll
     for (int r = 0; r < Side::rows; ++r) {
       if (!side.has_unit(r)) break;
-      Held* const to =
-          tile + (side.its_term(s) * Layout::term_step + side.place_of_unit(r) * Layout::row_step);
+      Held* const to = tile + Layout::at(side.place_of_unit(r), side.its_term(s));
       const auto number = [&](int e) { return static_cast<float>(to_float(side.held[s][r].element[e])); };
       if constexpr (count == 1) {
         const Halves one = as_two_words<SPLITS>(number(0), 0, scale);
@@ -174,42 +208,47 @@ __device__ __forceinline__ void multiply_halves(Compute (&sum)[THREAD_M][THREAD_
 }
 
 // Adds a tile's products of floats, of operands that are split with a scale, or not if that is 0.
-template <typename First, typename Second, typename Element>
+template <typename FirstLayout, typename SecondLayout, typename Element>
 __device__ __forceinline__ void multiply_floats(Compute (&sum)[THREAD_M][THREAD_N], const Element* first,
                                                 const Element* second, float first_scale,
                                                 float second_scale) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int m = warp / (threads_n / 4) * 8 + lane / 4, n = warp % (threads_n / 4) * 8 + lane % 4 * 2;
+  int m = warp / (threads_n / 4) * 8 + lane / 4, n = warp % (threads_n / 4) * 8 + lane % 4 * 2;
+  make_opaque(m, n);  // the compiler would keep all places in registers for the next tile
   const auto number = [](const Element* at, int to_lower, float scale) {
     const unsigned upper = at->bits, lower = at[to_lower].bits;
     if (scale == 0) return static_cast<Compute>(__uint_as_float(upper << 16 | lower));
     return static_cast<Compute>(fmaf(low_half(lower), 0x1p-11f, low_half(upper)) * reciprocal(scale));
   };
-  constexpr int rows = alignment_of(THREAD_M, larger(1, 32 / THREAD_N));  // at once
+  constexpr int rows = alignment_of(THREAD_M, 4), columns = alignment_of(THREAD_N, 8);  // at once
 #pragma unroll
-  for (int begin = 0; begin < THREAD_M; begin += rows) {
-    Compute run[rows][THREAD_N] = {};
+  for (int from_i = 0; from_i < THREAD_M; from_i += rows) {
+#pragma unroll
+    for (int from_j = 0; from_j < THREAD_N; from_j += columns) {
+      Compute run[rows][columns] = {};
 #pragma unroll 1
-    for (int k = 0; k < TILE_K; ++k) {
-      Compute row[rows], column[THREAD_N];
+      for (int k = 0; k < TILE_K; ++k) {
+        Compute row[rows], column[columns];
 #pragma unroll
-      for (int i = 0; i < rows; ++i)
-        row[i] =
-            number(first + First::place_of(m + (begin + i) * threads_m, k), First::elements, first_scale);
+        for (int i = 0; i < rows; ++i)
+          row[i] = number(first + FirstLayout::at(m + (from_i + i) * threads_m, k), FirstLayout::plane,
+                          first_scale);
 #pragma unroll
-      for (int j = 0; j < THREAD_N; ++j)
-        column[j] = number(second + Second::place_of(n + j / 2 * 2 * threads_n + j % 2, k), Second::elements,
-                           second_scale);
+        for (int j = 0; j < columns; ++j)
+          column[j] = number(second + SecondLayout::at(n + (from_j + j) / 2 * 2 * threads_n + j % 2, k),
+                             SecondLayout::plane, second_scale);
+#pragma unroll
+        for (int i = 0; i < rows; ++i) {
+#pragma unroll
+          for (int j = 0; j < columns; ++j) run[i][j] = added(run[i][j], term(row[i], column[j]));
+        }
+      }
 #pragma unroll
       for (int i = 0; i < rows; ++i) {
 #pragma unroll
-        for (int j = 0; j < THREAD_N; ++j) run[i][j] = added(run[i][j], term(row[i], column[j]));
+        for (int j = 0; j < columns; ++j)
+          sum[from_i + i][from_j + j] = added(sum[from_i + i][from_j + j], run[i][j]);
       }
-    }
-#pragma unroll
-    for (int i = 0; i < rows; ++i) {
-#pragma unroll
-      for (int j = 0; j < THREAD_N; ++j) sum[begin + i][j] = added(sum[begin + i][j], run[i][j]);
     }
   }
 }
@@ -271,7 +310,7 @@ __device__ __forceinline__ void accumulate_halves(Sums& sums, const First& a, co
                                        if (j == smaller(1, THREAD_N / 4 - 1)) stage_second();
                                      });
     } else {
-      multiply_floats<First, Second>(sums.sum, its, its + second_at, 0, 0);
+      multiply_floats<InShared<First>, InShared<Second>>(sums.sum, its, its + second_at, 0, 0);
       stage_first();
       stage_second();
     }
@@ -286,11 +325,8 @@ __device__ __forceinline__ const Held* packed_halves(const T* all, long long row
   return reinterpret_cast<const Held*>(all) + (row * tiles_k + first_tile) * elements;
 }
 
-using PackedFirst = InWorkspace<First, TILE_M>;
-using PackedSecond = InWorkspace<Second, TILE_N>;
-
-// Copies a tile from the workspace into shared memory, line by line, and its scale.
-template <typename Side, typename Packed>
+// Copies a tile from the workspace into shared memory, line by line.
+template <typename Packed>
 __device__ __forceinline__ void copy_halves(Held* to, const Held* from) {
   constexpr int vector = 16 / static_cast<int>(sizeof(Held)), of_line = Packed::line / vector;
   constexpr int vectors = 2 * Packed::plane / vector;
@@ -310,24 +346,84 @@ __device__ __forceinline__ void copy_halves(Held* to, const Held* from) {
                          true);
     }
   }
-  if (thread == 0) copy_async<vector>(to + 2 * Side::elements, from + 2 * Packed::plane, true);
+}
+
+// Adds a tile's products of halves by warpgroups, each 32 THREAD_M rows and all columns. While one adds its
+// products to its sums, others multiply.
+template <typename First, typename Second, typename Element>
+__device__ __forceinline__ void multiply_swizzled_halves(Compute (&sum)[THREAD_M][THREAD_N],
+                                                         const Element* first, const Element* second,
+                                                         float unscale) {
+  constexpr int columns = smaller(THREAD_N, 32);  // of a thread at once
+  constexpr int far = TILE_K * 64 * 2;            // bytes of 64 rows
+  constexpr int step_a = First::by_rows ? 32 : 2048, step_b = Second::by_rows ? 32 : 2048;  // of 16 terms
+  const int group = static_cast<int>(threadIdx.x) / 128;
+  const MatrixPlace its_a = moved(swizzled_place(first, far), group * (THREAD_M / 2) * far);
+  const MatrixPlace all_b = swizzled_place(second, far);
+#pragma unroll
+  for (int i = 0; i < THREAD_M; i += 2) {
+#pragma unroll
+    for (int from = 0; from < THREAD_N; from += columns) {
+      const MatrixPlace a = moved(its_a, i / 2 * far), b = moved(all_b, from * 4 * TILE_K * 2);
+      float low[columns] = {}, high[columns] = {};
+      const auto multiply_all = [&](int a_plane, int b_plane) {
+#pragma unroll
+        for (int k = 0; k < TILE_K / 16; ++k)
+          multiply_add_swizzled<Element, !First::by_rows, !Second::by_rows>(
+              low, high, moved(a, a_plane * TILE_M * TILE_K * 2 + k * step_a),
+              moved(b, b_plane * TILE_N * TILE_K * 2 + k * step_b));
+      };
+      const auto finish = [&] {
+        end_group();
+        wait_for_groups<0>();
+        hold(low);
+        hold(high);
+      };
+      hold(low);
+      hold(high);
+      begin_products();
+      multiply_all(1, 0);
+      multiply_all(0, 1);
+      finish();
+#pragma unroll
+      for (int j = 0; j < columns; ++j) {
+        low[j] *= 0x1p-11f;
+        high[j] *= 0x1p-11f;
+      }
+      hold(low);
+      hold(high);
+      begin_products();
+      multiply_all(0, 0);
+      finish();
+#pragma unroll
+      for (int j = 0; j < columns; ++j) {
+        Compute &its_low = sum[i][from + j], &its_high = sum[i + 1][from + j];
+        its_low = static_cast<Compute>(fmaf(low[j], unscale, static_cast<float>(its_low)));
+        its_high = static_cast<Compute>(fmaf(high[j], unscale, static_cast<float>(its_high)));
+      }
+    }
+  }
 }
 
 // Adds `tiles` tiles of K that have been split before.
-template <typename First, typename Second>
+template <typename FirstPacked, typename SecondPacked>
 __device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held* first, const Held* second,
                                                          Held* shared, int tiles) {
+  constexpr int second_at = stage_layout.second_at, scales_at = stage_layout.ranges_at;
   const auto copy = [&](int t, int stage) {
     if (t < tiles) {
       Held* const to = shared + stage * stage_elements;
-      copy_halves<First, PackedFirst>(to, first + static_cast<long long>(t) * PackedFirst::elements);
-      copy_halves<Second, PackedSecond>(to + first_halves,
-                                        second + static_cast<long long>(t) * PackedSecond::elements);
+      const Held* const from_first = first + static_cast<long long>(t) * packed_elements<FirstPacked>;
+      const Held* const from_second = second + static_cast<long long>(t) * packed_elements<SecondPacked>;
+      copy_halves<FirstPacked>(to, from_first);
+      copy_halves<SecondPacked>(to + second_at, from_second);
+      if (threadIdx.x == 0) {
+        copy_async<scale_elements>(to + scales_at, from_first + 2 * FirstPacked::plane, true);
+        copy_async<scale_elements>(to + scales_at + scale_elements, from_second + 2 * SecondPacked::plane,
+                                   true);
+      }
     }
     end_copy_group();
-  };
-  const auto scale_before = [](const Held* end) {
-    return *reinterpret_cast<const float*>(end - contract_scale_bytes / static_cast<int>(sizeof(Held)));
   };
 #pragma unroll 1
   for (int t = 0; t < stages - 1; ++t) copy(t, t);
@@ -335,16 +431,22 @@ __device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held*
 #pragma unroll 1
   for (int t = 0; t < tiles; ++t) {
     wait_for_copy_groups<larger(0, stages - 2)>();
+    if constexpr (swizzles_halves) show_to_products();
     __syncthreads();
     copy(t + stages - 1, stage == 0 ? stages - 1 : stage - 1);
     const Held* const its = shared + stage * stage_elements;
-    const float first_scale = scale_before(its + first_halves),
-                second_scale = scale_before(its + stage_elements);
-    if (first_scale != 0 && second_scale != 0) {
-      multiply_halves<First, Second>(sums.sum, its, its + first_halves,
-                                     reciprocal(first_scale * second_scale), [](int) {});
+    const float first_scale = *reinterpret_cast<const float*>(its + scales_at);
+    const float second_scale = *reinterpret_cast<const float*>(its + scales_at + scale_elements);
+    if (first_scale == 0 || second_scale == 0) {
+      multiply_floats<FirstLayouts::shared, SecondLayouts::shared>(sums.sum, its, its + second_at,
+                                                                   first_scale, second_scale);
     } else {
-      multiply_floats<First, Second>(sums.sum, its, its + first_halves, first_scale, second_scale);
+      const float unscale = reciprocal(first_scale * second_scale);
+      if constexpr (swizzles_halves) {
+        multiply_swizzled_halves<First, Second>(sums.sum, its, its + second_at, unscale);
+      } else {
+        multiply_halves<First, Second>(sums.sum, its, its + second_at, unscale, [](int) {});
+      }
     }
     stage = stage + 1 == stages ? 0 : stage + 1;
   }
@@ -399,14 +501,16 @@ extern "C" __global__ void __launch_bounds__(threads)
   __syncthreads();
   if (is_second) {
     const Offset step = digits.second[K::first];
-    split_tile<Second, PackedSecond>(
-        reinterpret_cast<Held*>(to_second) + static_cast<long long>(at) * PackedSecond::elements,
+    split_tile<Second, SecondLayouts::packed>(
+        reinterpret_cast<Held*>(to_second) +
+            static_cast<long long>(at) * packed_elements<SecondLayouts::packed>,
         second + (second_start + batch.second), tables.second,
         {first_term * step, step, terms->second, k - first_term}, ranges);
   } else {
     const Offset step = digits.first[K::first];
-    split_tile<First, PackedFirst>(
-        reinterpret_cast<Held*>(to_first) + static_cast<long long>(at) * PackedFirst::elements,
+    split_tile<First, FirstLayouts::packed>(
+        reinterpret_cast<Held*>(to_first) +
+            static_cast<long long>(at) * packed_elements<FirstLayouts::packed>,
         first + (first_start + batch.first), tables.first,
         {first_term * step, step, terms->first, k - first_term}, ranges);
   }

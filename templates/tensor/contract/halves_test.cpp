@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests products of f32 by halves in tensor cores (UNIT=halves, packed_halves) on the host, which emulates
-// them: every order of the operands' neighbours, and numbers that are hard to split.
+// Tests products of f32 by halves in tensor cores (UNIT=halves, packed_halves, wgmma_halves) on the host,
+// which emulates them: every order of the operands' neighbours, and numbers that are hard to split.
 #include "templates/tensor/contract/halves_test.h"
 
 #include <gtest/gtest.h>
@@ -25,20 +25,20 @@ TEST(Halves, AreRightForEveryNest) {
   const Op& op = find_op("tensor");
   const Template& tmpl = find_template(op, "contract");
   const std::vector<std::string> lines = {
-      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=64 j=48 k=96",
-      "expression=\"c[i,j] += a[i,k] * b[j,k]\" i=64 j=48 k=96",
-      "expression=\"c[i,j] += a[k,i] * b[k,j]\" i=64 j=48 k=96",
-      "expression=\"c[i,j] += a[k,i] * b[j,k]\" i=64 j=48 k=96",
+      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=64 j=48 k=112",
+      "expression=\"c[i,j] += a[i,k] * b[j,k]\" i=64 j=48 k=112",
+      "expression=\"c[i,j] += a[k,i] * b[k,j]\" i=64 j=48 k=112",
+      "expression=\"c[i,j] += a[k,i] * b[j,k]\" i=64 j=48 k=112",
       "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=37 j=41 k=77",
       "expression=\"c[i,j] += a[k,i] * b[j,k]\" i=70 j=3 k=131",
-      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=34 j=38 k=94",
+      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=34 j=38 k=110",
       "expression=\"c[i] += a[i,k] * b[k]\" i=50 k=90",
       "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=34 j=68 k=18 out_dtype=f16",
       "expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=8 y=6 x=8 c=8 i=3 j=3",
       "expression=\"out[n,y,x,o] += image[n,2*y+i,2*x+j,c] * w[i,j,c,o]\" n=2 o=16 y=5 x=4 c=8 i=3 j=3",
       "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=40 j=24 k=63 finish=\"max(out + bias[j], 0)\"",
       "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=68",
-      "expression=\"out[a,b] += x[a,k,l] * y[l,k,b]\" a=40 b=36 k=8 l=9",
+      "expression=\"out[a,b] += x[a,k,l] * y[l,k,b]\" a=40 b=36 k=12 l=9",
   };
   const std::vector<std::string> configs = {
       "TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=32",
@@ -51,6 +51,10 @@ TEST(Halves, AreRightForEveryNest) {
       "TILE_M=128 TILE_N=64 THREAD_M=8 THREAD_N=16 TILE_K=32 STAGES=2",
       "TILE_M=96 TILE_N=32 THREAD_M=12 THREAD_N=8 TILE_K=16 STAGES=4 SPLIT=2",
       "TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=2 ORDER_K=second OUT_BY=shared",
+      "TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2",
+      "TILE_M=128 TILE_N=128 THREAD_M=2 THREAD_N=32 TILE_K=64 STAGES=2",
+      "TILE_M=64 TILE_N=256 THREAD_M=2 THREAD_N=64 TILE_K=64 STAGES=2 OUT_BY=shared",
+      "TILE_M=128 TILE_N=64 THREAD_M=4 THREAD_N=16 TILE_K=64 STAGES=2 SPLIT=2",
   };
   const std::unique_ptr<Device> device = make_host_device();
   std::vector<VariantCase> variants;
@@ -91,6 +95,7 @@ TEST(Halves, AreForSumsOfEnoughTermsOfFloats) {
 TEST(Halves, KeepTheBoundForAllNumbers) {
   const std::unique_ptr<Device> device = make_host_device();
   const auto tile = [](const std::string& rest) { return one_warp + rest; };
+  const std::string warpgroup = "TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2";
   const double worst = halves_test::keep_the_bound(*device, *make_host_toolchain(), "host", 640, 33, 20,
                                                    {{40, tile("16")},
                                                     {58, tile("32")},
@@ -100,7 +105,9 @@ TEST(Halves, KeepTheBoundForAllNumbers) {
                                                     {200, tile("32")},
                                                     {40, tile("16 STAGES=2")},
                                                     {67, tile("32 STAGES=3")},
-                                                    {129, tile("16 STAGES=4")}});
+                                                    {129, tile("16 STAGES=4")},
+                                                    {98, warpgroup},
+                                                    {130, warpgroup}});
   std::cout << "The largest error is " << worst << " of what is permitted.\n";
 }
 

@@ -25,13 +25,15 @@ namespace tunesmith::halves_test {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The config of UNIT=halves, or of packed_halves if it has STAGES.
+/// The config of UNIT=halves; of packed_halves if it has STAGES, of wgmma_halves if a tile has 64 terms.
 inline Config config_of(const Problem& problem, const Device& device, const std::string& text) {
   const bool packs = text.find("STAGES") != std::string::npos;
+  const std::string unit = text.find("TILE_K=64") != std::string::npos ? "UNIT=wgmma_halves "
+                           : packs                                     ? "UNIT=packed_halves "
+                                                                       : "UNIT=halves STAGES=1 ";
   return find_template(find_op("tensor"), "contract")
       .space(problem, device.facts())
-      .complete(Values::parse((packs ? "UNIT=packed_halves " : "UNIT=halves STAGES=1 ") +
-                              ("WARP_N=4 RESIDENT_WARPS=8 " + text)));
+      .complete(Values::parse(unit + "WARP_N=4 RESIDENT_WARPS=8 " + text));
 }
 
 inline Problem product_of(std::size_t rows, std::size_t columns, std::size_t terms,
