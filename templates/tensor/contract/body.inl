@@ -111,7 +111,7 @@ constexpr ContractLayout layout =
 constexpr int terms_at = layout.terms_at, runs_at = layout.runs_at, tiles_at = layout.tiles_at;
 static_assert(sizeof(Tables) == terms_at, "as the layout has it");
 static_assert(!counted_terms || stages * sizeof(Terms) == runs_at - terms_at, "as the layout has it");
-static_assert(!joins || vectors_n * sizeof(Run) == tiles_at - runs_at, "as the layout has it");
+static_assert(!joins || vectors_n * sizeof(Run) <= tiles_at - runs_at, "as the layout has it");
 
 // The tile of a block.
 struct Tile {
