@@ -35,6 +35,17 @@ TEST_F(HalvesOnGpu, KeepTheBoundForAllNumbers) {
   std::cout << "The largest error is " << worst << " of what is permitted.\n";
 }
 
+TEST_F(HalvesOnGpu, KeepTheBoundInWarpgroups) {
+  if (device().facts().compute_capability != 90) GTEST_SKIP() << "wgmma is of compute capability 9.0 alone";
+  const double worst = halves_test::keep_the_bound(
+      device(), *make_nvrtc_toolchain(), device().facts().target, 800, 131, 260,
+      {{98, "TILE_M=128 TILE_N=256 THREAD_M=2 THREAD_N=64 TILE_K=64 STAGES=2"},
+       {128, "TILE_M=256 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=2"},
+       {130, "TILE_M=128 TILE_N=128 THREAD_M=2 THREAD_N=32 TILE_K=64 STAGES=3"},
+       {333, "TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 SPLIT=2"}});
+  std::cout << "The largest error is " << worst << " of what is permitted.\n";
+}
+
 TEST_F(HalvesOnGpu, KeepLongSumsClose) {
   const Problem problem = halves_test::product_of(16, 16, 1000003);
   for (const std::string config : {"TILE_M=64 TILE_N=64 THREAD_M=8 THREAD_N=8 TILE_K=32",
