@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "choose/nearest.h"
 #include "choose/portfolio.h"
 #include "choose/timing_table.h"
 #include "choose/winners_file.h"
@@ -68,6 +69,16 @@ class Carrying {
     return (request_.op.empty() || request_.op == op) && op_or_null(op) != nullptr;
   }
 
+  // Returns the config that a table's variant is on an anchor; its own text if it is none there any more.
+  static std::string config_text(const Op& op, const Template* tmpl, const Problem& anchor,
+                                 const DeviceFacts& device, const Values& config) {
+    if (tmpl == nullptr || !op.kind) return config.text();
+    const Problem problem = complete_problem(op, anchor);
+    if (why_not(*tmpl, problem, device)) return config.text();
+    const auto its = config_on(op, *tmpl, problem, device, tmpl->space(problem, device), config);
+    return its ? its->text() : config.text();
+  }
+
   // Selects the kernels of a table to compare: some of each variant, chosen by the hash of their text.
   TableKernels kernels_of(TimingTable& table, const DeviceFacts& device) {
     TableKernels found{device.name, &table, {}};
@@ -86,8 +97,8 @@ class Carrying {
         if (tmpl != nullptr && !tmpl->generated &&
             !constants.insert(compiled_in(op, *tmpl, anchor.problem).text()).second)
           continue;
-        kernels.push_back(
-            {table.op, variant.template_name, anchor.problem.text(), variant.config.text(), device, ""});
+        kernels.push_back({table.op, variant.template_name, anchor.problem.text(),
+                           config_text(op, tmpl, anchor.problem, device, variant.config), device, ""});
       }
       std::vector<MeasuredKernel*> all;
       for (MeasuredKernel& kernel : kernels) all.push_back(&kernel);
