@@ -59,7 +59,8 @@ std::string describe(const Contents& contents) {
     case Contents::permutation:
       return "a permutation";
     case Contents::distant:
-      return "numbers from 1000 to 1001, with 1000 times the usual error permitted (integers and short types "
+      return std::string("numbers from ") + (contents.most < 0 ? "-1001 to -1000" : "1000 to 1001") +
+             ", with 1000 times the usual error permitted (integers and short types "
              "from -100 to 100)";
   }
   return "numbers";

@@ -151,7 +151,9 @@ std::string Describer::usual_of(const std::string& name, const Size& size, std::
     return "{ minimum = " + std::to_string(least) + ", default = " + std::to_string(value) + " }";
   }
   const bool is_fixed = std::find(compiled_in_.begin(), compiled_in_.end(), name) != compiled_in_.end();
-  if (is_fixed && size.value && *size.value >= 1) return "{ default = " + std::to_string(*size.value) + " }";
+  constexpr std::int64_t small = 256;  // the host emulates a problem of larger sizes for minutes
+  if (is_fixed && size.value && *size.value >= 1 && *size.value <= small)
+    return "{ default = " + std::to_string(*size.value) + " }";
   std::int64_t most = sizes <= 1 ? 1 << 20 : sizes == 2 ? 4096 : 512;
   if (size.value && *size.value > 1) most = std::min<std::int64_t>(*size.value, std::int64_t{1} << 24);
   return "[1, " + std::to_string(most) + "]";

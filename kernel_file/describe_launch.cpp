@@ -141,6 +141,13 @@ void Describer::find_block() {
       sizes_[one.word].given =
           "[1, " + std::to_string(std::min(value.value_or(most_threads), most_threads)) + "]";
       sizes_[one.word].comment = "a block has as many threads";
+    } else if (const auto same = meanings_.find(one.word);
+               reads_dim && one.kind == HostExpression::Kind::name && same != meanings_.end() &&
+               is_axis(same->second.word)) {
+      // dim3 block(threads, threads): one size for both
+      block_.push_back(same->second.word);
+      numbers_[i] = value.value_or(1);
+      block_names_[i] = same->second.word;
     } else if (reads_dim) {
       const bool is_constant = one.kind == HostExpression::Kind::name && names_.contains(one.word) &&
                                names_.at(one.word).is_constant && is_identifier_here(one.word);
@@ -359,7 +366,8 @@ void Describer::add_blocks(const HostExpression& one, std::size_t i) {
                            is_wrapped && !form.parts.empty() ? "(" + form.text() + ")" : form.text(), size);
     grid_.push_back(dividend + " / " + divisor);
     grid_comment_ = "the kernel has no guard: whole blocks";
-    rules_.push_back(dividend + " % " + divisor + " == 0");
+    const std::string rule = dividend + " % " + divisor + " == 0";
+    if (std::find(rules_.begin(), rules_.end(), rule) == rules_.end()) rules_.push_back(rule);
   }
 }
 

@@ -191,6 +191,45 @@ std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) 
 
 }  // namespace
 
+namespace {
+
+// Returns small problems with a size that 8 bits cannot count, of the parameters that have none in `known`.
+std::vector<Problem> beyond_8_bits(const Facts& facts, const Problem& problem,
+                                   const std::vector<Problem>& known) {
+  constexpr std::int64_t limit = 255;
+  constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> sizes = {{{259, 3}, {272, 16}, {259, 1}}};
+  constexpr std::size_t most = 3;
+  const auto& fixed = facts->description.compiled_in;
+  const auto is_fixed = [&](const Parameter& parameter) {
+    return !parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end();
+  };
+  std::vector<Problem> found;
+  for (const Parameter& large : facts->description.parameters) {
+    const UsualSizes range = large.usual.value_or(UsualSizes{large.minimum, large.maximum});
+    const bool is_there = std::any_of(known.begin(), known.end(), [&](const Problem& one) {
+      const Value* const value = one.find(large.name);
+      return value != nullptr && std::holds_alternative<std::int64_t>(*value) &&
+             std::get<std::int64_t>(*value) > limit;
+    });
+    if (found.size() == most || is_fixed(large) || is_there || range.most <= limit) continue;
+    for (const auto& [beyond, other] : sizes) {
+      Problem one = problem;
+      for (const Parameter& parameter : facts->description.parameters) {
+        if (is_fixed(parameter)) continue;
+        const UsualSizes its = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
+        one.set(parameter.name,
+                std::clamp(parameter.name == large.name ? beyond : other, its.least, its.most));
+      }
+      if (!why_not(facts, one).empty() || !is_small(facts, one)) continue;
+      found.push_back(std::move(one));
+      break;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
   std::vector<Problem> all;
   for (const std::string& text : facts->description.companions) {
@@ -200,6 +239,7 @@ std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
   }
   std::erase_if(all, [&](const Problem& one) { return !why_not(facts, one).empty(); });
   for (Problem& one : drawn(facts, problem, facts->description.compiled_in)) all.push_back(std::move(one));
+  for (Problem& one : beyond_8_bits(facts, problem, all)) all.push_back(std::move(one));
   for (Problem& one : beyond_16_bits(facts, problem))
     if (one != problem && std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   return all;

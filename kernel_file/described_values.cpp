@@ -53,10 +53,12 @@ DType dtype_of_array(const DescribedArray& array, const Problem& problem) {
   return array.dtype.empty() ? dtype_of(problem) : dtype_of({{"dtype", array.dtype}});
 }
 
+// Distant numbers below zero show where a maximum begins at 0.
 const std::vector<Contents>& usual_sets() {
-  static const std::vector<Contents> sets = {
-      {Contents::uniform, -100, 100}, {Contents::distant},           {Contents::few, -1, 1},
-      {Contents::uniform, 0, 0},      {Contents::uniform, -100, -1}, {Contents::ascending, -100, 100}};
+  static const std::vector<Contents> sets = {{Contents::uniform, -100, 100}, {Contents::distant},
+                                             {Contents::few, -1, 1},         {Contents::uniform, 0, 0},
+                                             {Contents::uniform, -100, -1},  {Contents::ascending, -100, 100},
+                                             {Contents::distant, -1, -1}};
   return sets;
 }
 

@@ -882,6 +882,24 @@ TEST_F(UserKernelTest, AnIndexOf16BitsWrapsBeyondSmallProblems) {
   }
 }
 
+TEST_F(UserKernelTest, SmallProblemsReachFar) {
+  const auto check = [&](const std::string& body) {
+    std::string text =
+        twice("for (int k = 0; k < PART / PART; ++k)\n    if (i < n) y[i] = 2 * " + body + ";", compared);
+    text.replace(text.find("[64, 32, 128]"), 13, "[32]");
+    write(text);
+    return scratch.tunesmith("check twice.cu --device host --random 0 --problem n=70");
+  };
+  const Outcome right = check("x[i]");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  const Outcome narrow = check("x[(unsigned char)i == i ? i : 0]");  // an index of 8 bits
+  EXPECT_EQ(narrow.exit_code, 1);
+  EXPECT_THAT(narrow.out, HasSubstr("3 of 259 elements are wrong on n=259"));
+  const Outcome above = check("fmaxf(x[i], -500.0f)");
+  EXPECT_EQ(above.exit_code, 1);
+  EXPECT_THAT(above.out, HasSubstr("where x holds numbers from -1001 to -1000"));
+}
+
 // Numbers that are narrower than an int, and vectors.
 TEST_F(UserKernelTest, TakesNumbersAndVectorsAsTheFileNamesThem) {
   write(R"cu(/* tunesmith

@@ -143,6 +143,16 @@ const std::string by_groups =
     "void run(float* y, const float* x, int N, int T, int many, int block_size) {\n"
     "  rows<<<dim3(32 * N / block_size, many), block_size>>>(y, x, N, T);\n}\n";
 
+const std::string square_blocks =
+    "const int M = 1024, N = 512;\n__global__ void product(const float* a, const float* b, float* c) {\n"
+    "  int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  float sum = 0;\n  for (int k = 0; k < N; ++k) sum += a[row * N + k] * b[k * M + col];\n  c[row * M + "
+    "col] = "
+    "sum;\n}\n"
+    "int main() {\n  float *a, *b, *c;\n  cudaMalloc(&a, M * N * 4);\n  cudaMalloc(&b, M * N * 4);\n"
+    "  cudaMalloc(&c, M * M * sizeof(float));\n  int threads = 32;\n"
+    "  product<<<dim3(M / threads, M / threads), dim3(threads, threads)>>>(a, b, c);\n}\n";
+
 struct Sample {
   const char* title;
   const std::string& cu;
@@ -162,7 +172,8 @@ const Sample samples[] = {{"a program", vector_add, ""},
                           {"a block that the index says", fixed_block, ""},
                           {"sizes in arrays of the host", host_arrays, ""},
                           {"a block as large as the problem", one_block, ""},
-                          {"cooperative groups", by_groups, ""}};
+                          {"cooperative groups", by_groups, ""},
+                          {"one size for both sides of a block", square_blocks, ""}};
 
 TEST(Describe, Golden) {
   std::string all;
@@ -191,7 +202,7 @@ TEST(Describe, WhatHasNoQuestionMarkIsAccepted) {
     ++accepted;
     EXPECT_NO_THROW(described_op(file, {})) << one.title << "\n" << text;
   }
-  EXPECT_EQ(accepted, 14);
+  EXPECT_EQ(accepted, 15);
 }
 
 TEST(Describe, OpenKeysAreNamed) {

@@ -80,7 +80,7 @@ Contents of_problem(const Contents& contents, const Problem& problem) {
   return made;
 }
 
-constexpr std::pair<double, double> distant_range = {1000, 1001};
+constexpr std::pair<double, double> distant_range = {1000, 1001}, below_zero = {-1001, -1000};
 
 // A prime, so that it has no common divisor with a count that is not its multiple; irregular in its bits.
 constexpr std::uint64_t step_of_permutation = 1327217909;
@@ -170,7 +170,9 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
     values.resize(static_cast<std::size_t>(elements(argument, problem)));
     const DType dtype = argument.dtype(problem);
     Contents contents = of_problem(contents_of(argument, set), problem);
-    if (is_distant(argument, problem, set)) std::tie(contents.least, contents.most) = distant_range;
+    if (is_distant(argument, problem, set))
+      std::tie(contents.least, contents.most) =
+          contents_of(argument, set).most < 0 ? below_zero : distant_range;
     const bool is_usual = set == 0 && !argument.usual;
     in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
       Random random = start;
