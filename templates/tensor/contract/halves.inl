@@ -10,10 +10,11 @@
 // UNIT=wgmma_halves, where warpgroups multiply, and all TILE_K terms are added in tensor cores.
 //
 // Accuracy, in units of u sum |term| with u = 2^-24. Splitting costs 12. `terms_in_tensor_cores` terms are
-// added in tensor cores, which cut: of eight products and the sum before them each by one unit at most, and
-// the result by two. That are 10 for 8 terms, and a thousandth of it for the small products, which come first
-// and have 2^-10 of the size. Each such run of terms is then added to a thread's sum by one rounding, and so
-// is a tile of floats, whose own sum costs TILE_K. The template has the rule that keeps the total below n.
+// added in tensor cores, which cut: of eight products and the sum before them all but the largest by one unit
+// at most, and the result by two. That is 10 for 8 terms, and 0.02 for the small products, which come first,
+// are twice as many and have 2^-10 of the size. Each such run of terms is then added to a thread's sum by one
+// rounding, and so is a tile of floats, whose own sum costs TILE_K, and 10 more if one operand is split.
+// The template has the rule that keeps the total below n.
 
 constexpr bool few_sums = THREAD_M * THREAD_N <= 64;  // more leave registers for fewer operands
 constexpr int terms_in_tensor_cores = few_sums && TILE_K % 32 == 0 ? 32 : 16;  // of a warp
