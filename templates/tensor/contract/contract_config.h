@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The axes of `contract` and `contract_any`, and what their values mean, for the space, the work and the
+// first guess. Private to this folder.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
+#include "templates/axes.h"
+#include "templates/choice.h"
+#include "templates/tensor/contract/groups.h"
+#include "templates/tensor/op.h"
+
+namespace tunesmith::tensor_op::contraction {
+
+constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
+constexpr CategoricalAxis ORDER_K("ORDER_K");
+constexpr CategoricalAxis OUT_BY("OUT_BY");
+constexpr CategoricalAxis PACK("PACK");
+constexpr IntegerAxis SPAN_N("SPAN_N");
+constexpr IntegerAxis SPLIT("SPLIT");
+constexpr IntegerAxis STAGES("STAGES");
+constexpr IntegerAxis THREAD_M("THREAD_M");
+constexpr IntegerAxis THREAD_N("THREAD_N");
+constexpr IntegerAxis TILE_K("TILE_K");
+constexpr IntegerAxis TILE_M("TILE_M");
+constexpr IntegerAxis TILE_N("TILE_N");
+constexpr CategoricalAxis UNIT("UNIT");
+constexpr IntegerAxis VECTOR_A("VECTOR_A");
+constexpr IntegerAxis VECTOR_B("VECTOR_B");
+constexpr IntegerAxis VECTOR_OUT("VECTOR_OUT");
+constexpr IntegerAxis WARP_N("WARP_N");
+
+constexpr std::int64_t most_in_group = (std::int64_t{1} << 31) - 65536;
+
+constexpr std::size_t number_of_packs = names_of(Packs()).size();
+inline Packs packs_of(const Config& c) { return choice<Packs>(c, PACK); }
+inline bool packs_first(const Config& c) { return packs_first(packs_of(c)); }
+inline bool packs_second(const Config& c) { return packs_second(packs_of(c)); }
+
+inline std::int64_t tile_threads(const Config& c) {
+  return c[TILE_M] / c[THREAD_M] * (c[TILE_N] / c[THREAD_N]);
+}
+
+inline bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
+inline bool uses_warpgroups(const Config& c) { return c[UNIT] == "wgmma"; }
+inline bool swizzles_halves(const Config& c) { return c[UNIT] == "wgmma_halves"; }
+inline bool packs_halves(const Config& c) { return c[UNIT] == "packed_halves" || swizzles_halves(c); }
+inline bool splits_floats(const Config& c) {  // into 16-bit elements
+  return c[UNIT] == "halves" || packs_halves(c);
+}
+inline bool uses_fours(const Config& c) { return uses_warpgroups(c) || swizzles_halves(c); }  // of warps
+inline bool multiplies_matrices(const Config& c) {  // of 16-bit elements
+  return c[UNIT] == "mma" || uses_warpgroups(c) || splits_floats(c);
+}
+
+// The type of an element in shared memory.
+inline DType held_dtype(const Problem& problem, const Config& c) {
+  if (splits_floats(c)) return DType::f16;
+  return multiplies_matrices(c) ? dtype_of(problem) : compute_dtype(problem);
+}
+
+inline bool is_asynchronous(const Problem& problem, const Config& c) {
+  return c[STAGES] > 1 && held_dtype(problem, c) == dtype_of(problem);
+}
+
+// Packs operands so that their rows begin at multiples of the widest vector.
+inline PackedGroups packed(const Problem& problem, const Groups& groups, Packs packs) {
+  return {groups, packs, 16 / bytes(dtype_of(problem))};
+}
+
+// The number of blocks that a multiprocessor holds at once if they ask for room for `warps` warps.
+std::int64_t resident_blocks(std::int64_t threads, std::int64_t warps, std::int64_t shared_bytes,
+                             const DeviceFacts& device);
+
+// The time of all blocks in rounds of `resident` per multiprocessor (one block alone = 1); a partly filled
+// last round is slower.
+double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& device);
+
+// The least number of parts of a long sum of f32, so that each term is rounded few times: a part has at most
+// `longest_part` terms, but there are at most `most_parts` parts. 1 unless the sums of the parts are few
+// compared to the operands.
+constexpr std::int64_t longest_part = 8192, most_parts = 1024;
+std::int64_t least_parts(const Problem& problem, const Groups& groups);
+
+struct Parts {
+  std::int64_t splits, terms;
+};
+// Splits K into `split` parts, but into at least `least` unless `split` is 1.
+Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least);
+
+// The smallest SPLIT that gives as many parts as `split`.
+constexpr std::array<std::int64_t, 8> splits = {1, 2, 4, 8, 16, 32, 64, 128};
+std::int64_t least_split(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least);
+
+// Splits K, for each of the tiles, into at most `split` parts and at least half as many, or into `least` to
+// twice as many where that is more. Takes the number with which all blocks need the least time.
+Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k, std::int64_t least,
+               std::int64_t tiles, std::int64_t resident, const DeviceFacts& device);
+
+// True if terms of zeros may be added: they add nothing.
+bool adds_nothing(const Problem& problem);
+
+// True if the sum is that of products of the two accesses.
+bool is_product(const Problem& problem);
+
+// True if the device has tensor cores that multiply the problem's type, which is one of `types`; the host
+// emulates them.
+bool has_tensor_cores(const Problem& problem, const DeviceFacts& device, std::initializer_list<DType> types);
+bool has_tensor_cores(const Problem& problem, const DeviceFacts& device);
+bool has_matrices(const Problem& problem, const DeviceFacts& device);
+// wgmma is of compute capability 9.0 alone.
+bool has_warpgroups(const Problem& problem, const DeviceFacts& device);
+bool has_halves(const Problem& problem, const DeviceFacts& device);
+
+// True if a sum of k products of halves keeps the bound of a sum of floats: halves.inl counts the roundings.
+// There are at most as many parts of K as there are tiles.
+bool are_enough_for_halves(std::int64_t k, std::int64_t tile_k);
+
+// The elements of the widest load and of the widest store; they divide a tile.
+std::int64_t widest_load(const Problem& problem);
+std::int64_t widest_store(const Problem& problem, bool of_matrices);
+
+// The widest legal accesses, by the operands that are packed and the order in which N and K are counted.
+class WidthTable {
+ public:
+  struct Widths {
+    std::int64_t a = 0, b = 0, out = 0;  // 0: N cannot be counted so
+    bool a_along_k = false, b_along_k = false;
+  };
+
+  WidthTable(const Problem& problem, const Groups& given) : stored_(widest_store(problem, false)) {
+    for (std::size_t pack = 0; pack < number_of_packs; ++pack) {
+      const auto packs = static_cast<Packs>(pack);
+      if (packs == Packs::channels && windowed_operand(given) < 0) continue;
+      const PackedGroups its = packed(problem, given, packs);
+      const Groups& groups = its.groups;
+      elements_.at(pack) = std::max(its.first.elements, its.second.elements);
+      const auto width = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
+                             std::int64_t limit) {
+        if (!counted || counted->size() > most_in_group) return std::int64_t{0};
+        // An array smaller than the widest vector need not be aligned.
+        if (array_bytes(problem, view.array) < 16) limit = 1;
+        return widest(groups, *counted, stride, view.start, limit);
+      };
+      // A packed operand's rows follow each other, whatever their indices, and end at a multiple of a vector.
+      const auto packed_width = [](const std::optional<Counted>& counted, std::int64_t limit) {
+        return counted && counted->size() <= most_in_group ? limit : std::int64_t{0};
+      };
+      const std::int64_t loaded = widest_load(problem), stored = widest_store(problem, true);
+      const bool a_along = first_along_k(groups), b_along = second_along_k(groups);
+      const Counted m = counted_m(groups);
+      for (const std::int64_t span : spans) {
+        const std::optional<Counted> n = counted_n(groups, span);
+        for (const bool second : {false, true}) {
+          const Counted k = counted_k(groups, second ? "second" : "first");
+          table_.at(place(pack, span, second)) = {
+              packs_first(packs) ? packed_width(m, loaded)
+                                 : width(a_along ? k : m, &Digit::first, groups.first, loaded),
+              packs_second(packs) ? packed_width(n, loaded)
+                                  : width(b_along ? k : n, &Digit::second, groups.second, loaded),
+              width(n, &Digit::out, groups.out, stored), a_along, b_along};
+        }
+      }
+    }
+  }
+
+  // A walk through the space decides a rule from the axes that the rule reads, so these functions read no
+  // more axes than they need.
+  bool counts_n(const Config& c) const { return at(c, false).out > 0; }
+  Widths of(const Config& c) const {
+    Widths its = at(c, false);
+    if (its.a_along_k || its.b_along_k) its = at(c, c[ORDER_K] == "second");
+    if (!multiplies_matrices(c)) its.out = std::min(its.out, stored_);
+    // Asynchronous copies turn terms into rows one element at a time. For tensor cores they leave the terms
+    // where they are.
+    const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c) && !multiplies_matrices(c);
+    if (turns && its.a_along_k) its.a = 1;
+    if (turns && its.b_along_k) its.b = 1;
+    return its;
+  }
+  Widths of(Packs packs, bool second) const {
+    return table_[place(static_cast<std::size_t>(packs), 1, second)];
+  }  // of matrices
+  std::int64_t packed_elements(const Config& c) const {
+    return elements_[static_cast<std::size_t>(packs_of(c))];
+  }  // the larger one's
+
+ private:
+  static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
+  static std::size_t place(std::size_t pack, std::int64_t span, bool second) {
+    return (pack * 2 + (second ? 1U : 0U)) * 17 + static_cast<std::size_t>(span);
+  }
+  const Widths& at(const Config& c, bool second) const {
+    return table_[place(static_cast<std::size_t>(packs_of(c)), c[SPAN_N], second)];
+  }
+
+  std::array<Widths, number_of_packs* 2 * 17> table_ = {};
+  std::array<std::int64_t, number_of_packs> elements_ = {};
+  std::int64_t stored_;  // the widest store of sums that are multiplied as numbers
+};
+
+// The bytes of a run of the output's neighbours along N.
+std::int64_t run_bytes(const Problem& problem, const Groups& groups);
+
+// True if N is one index, along which the output's elements are neighbours.
+bool stores_rows(const Groups& groups);
+
+// True if packing an operand helps: its neighbours are terms, or its nearest rows are not the output's
+// nearest, or K has several indices.
+bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride);
+
+// True if the sums and operands of `warps` warps fit into the registers, with `words` words per number.
+bool fits_registers(std::int64_t thread_m, std::int64_t thread_n, std::int64_t words, std::int64_t warps);
+
+/// The first guess, as Template::untuned.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device);
+
+}  // namespace tunesmith::tensor_op::contraction

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first guess of `contract` and `contract_any`.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "templates/tensor/contract/contract_config.h"
+
+namespace tunesmith::tensor_op::contraction {
+namespace {
+
+// The most warps whose sums fit into registers. Of the values that give the same number of blocks it is the
+// smallest, which names them all.
+std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::int64_t area,
+                           std::int64_t words) {
+  const std::int64_t threads = area / (thread_m * thread_n);
+  std::int64_t warps = 16;
+  while (warps > 8 && !fits_registers(thread_m, thread_n, words, warps)) warps -= 4;
+  const auto blocks = [&](std::int64_t its) { return std::max<std::int64_t>(1, its * 32 / threads); };
+  std::int64_t name = 8;
+  while (blocks(name) != blocks(warps)) name += 4;
+  return name;
+}
+
+// The first guess for matrix units is a model of what bounds them, with rates of the hardware:
+// multiplications and bytes of shared memory's filling per clock and multiprocessor, the latency of a tile,
+// and what storing, packing and adding parts cost.
+struct MatrixShape {
+  std::int64_t tile_m, tile_n, thread_m, thread_n;
+  bool warpgroups;
+};
+constexpr auto matrix_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, true},
+                                                           {128, 128, 2, 32, true},
+                                                           {64, 128, 2, 32, true},
+                                                           {128, 64, 2, 16, true},
+                                                           {128, 32, 2, 8, true},
+                                                           {64, 32, 2, 8, true},
+                                                           {64, 64, 2, 16, true},
+                                                           {128, 128, 8, 16, false},
+                                                           {64, 64, 4, 8, false},
+                                                           {32, 64, 4, 8, false},
+                                                           {64, 32, 4, 8, false},
+                                                           {128, 32, 4, 8, false},
+                                                           {32, 32, 4, 8, false},
+                                                           {16, 64, 2, 8, false},
+                                                           {16, 128, 2, 16, false}});
+
+class MatrixModel {
+ public:
+  MatrixModel(const Problem& problem, const Groups& groups, const DeviceFacts& device)
+      : problem_(problem),
+        device_(device),
+        widths_(problem, groups),
+        has_warpgroups_(has_warpgroups(problem, device)),
+        stores_rows_(stores_rows(groups)),
+        least_parts_(least_parts(problem, groups)),
+        m_(size_of(groups.m)),
+        n_(size_of(groups.n)),
+        k_(size_of(groups.k)),
+        batch_(size_of(groups.batch)) {
+    for (std::size_t pack = 1; pack < number_of_packs; ++pack) {
+      const auto packs = static_cast<Packs>(pack);
+      if (packs == Packs::channels && windowed_operand(groups) < 0) continue;
+      const PackedGroups its = packed(problem, groups, packs);
+      for (const Packing* packing : {&its.first, &its.second}) {
+        if (packing->elements == 0) continue;
+        const auto moved = static_cast<double>(2 * packing->elements * bytes(dtype_of(problem)));
+        pack_clocks_.at(pack) += moved / memory_bytes / multiprocessors() + launch_clocks;
+      }
+    }
+  }
+
+  // Nothing if no shape is legal.
+  std::optional<Values> best() {
+    for (const MatrixShape& shape : matrix_shapes) {
+      if (shape.warpgroups && !has_warpgroups_) continue;
+      for (std::size_t pack = 0; pack < number_of_packs; ++pack)
+        for (const bool second : {false, true})
+          for (const std::int64_t stages : {4, 3, 1})
+            consider(shape, static_cast<Packs>(pack), second, stages);
+    }
+    return best_;
+  }
+
+ private:
+  static constexpr double launch_clocks = 3000, latency_clocks = 600, product_latency_clocks = 50,
+                          memory_bytes = 16, cache_bytes = 64, shared_bytes = 128, access_clocks = 4;
+  double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
+
+  void consider(const MatrixShape& shape, Packs packs, bool second, std::int64_t stages) {
+    if (packs != Packs::channels && nest_of(problem_).bounds() > 0) return;
+    const WidthTable::Widths widths = widths_.of(packs, second);
+    if (widths.out == 0 || (second && (packs != Packs::none || (!widths.a_along_k && !widths.b_along_k))))
+      return;
+    const std::int64_t element = bytes(dtype_of(problem_));
+    const bool asynchronous = stages > 1;
+    if (asynchronous != (std::min(widths.a, widths.b) * element >= 4)) return;
+    if (shape.warpgroups && shape.tile_n % 64 != 0 && !widths.b_along_k) return;  // it is turned
+    const std::int64_t longest = asynchronous ? 64 : 32;
+    const std::int64_t tile_k = shape.warpgroups ? 64 : k_ >= longest ? longest : k_ <= 16 ? 16 : 32;
+    const std::int64_t sums = shape.thread_m * shape.thread_n;
+    const std::int64_t threads = shape.tile_m * shape.tile_n / sums;
+    const std::int64_t stage_bytes = (shape.tile_m + shape.tile_n) * tile_k * element;
+    std::int64_t warps = 16;
+    while (warps > 8 && (sums + 64) * 32 * std::max(warps, threads / 32) > 65536) warps -= 4;
+    const std::int64_t resident =
+        resident_blocks(threads, warps, std::max<std::int64_t>(2, stages) * stage_bytes + 4096, device_);
+    const std::int64_t tiles_m = ceil_divide(m_, shape.tile_m), tiles_n = ceil_divide(n_, shape.tile_n);
+    const std::int64_t tiles = tiles_m * tiles_n * batch_;
+    // A step of a tile: multiplications, bytes, and accesses of a warp.
+    const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
+    const double products = area * static_cast<double>(tile_k) / (shape.warpgroups ? 2048 : 1024);
+    // Each 64 rows of a warpgroup, and each warp's rows, read the columns that they are multiplied with.
+    const std::int64_t rows = shape.warpgroups ? 64 : 8 * shape.thread_m,
+                       columns = shape.warpgroups ? shape.tile_n : 4 * shape.thread_n;
+    const std::int64_t readers = shape.tile_m / rows * (shape.tile_n / columns);
+    const auto read_bytes = static_cast<double>(readers * (rows + columns) * tile_k * element);
+    const double filling = std::max(static_cast<double>(stage_bytes) / cache_bytes,
+                                    (static_cast<double>(stage_bytes) + read_bytes) / shared_bytes);
+    const double accesses = static_cast<double>(tile_k) / 32 *
+                            (static_cast<double>(shape.tile_m) / static_cast<double>(widths.a) +
+                             static_cast<double>(shape.tile_n) / static_cast<double>(widths.b));
+    const double copying = accesses * access_clocks * (asynchronous ? 1 : 2);
+    const double step = std::max({products, filling, copying});
+    const std::int64_t ahead = std::max<std::int64_t>(1, stages - (shape.warpgroups ? 2 : 1));
+    // A block alone waits for its copies, and a warp for its products: four warps fill a multiprocessor.
+    const std::int64_t busy = shape.warpgroups ? 4 : std::min<std::int64_t>(4, threads / 32);
+    const double waiting =
+        static_cast<double>(tile_k) / 16 * product_latency_clocks * (shape.warpgroups ? 1 : 2);
+    const double multiplying = products * 4 / static_cast<double>(busy) + waiting;
+    const double alone = asynchronous
+                             ? std::max({step, latency_clocks / static_cast<double>(ahead), multiplying})
+                             : std::max(2 * latency_clocks + copying, multiplying) + copying;
+    const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
+    for (const std::int64_t split : splits) {
+      if (split > 1 && (k_ < 2 * tile_k * split || tiles * split > 4096)) break;
+      if (split == 1 && least_parts_ > 1) continue;
+      const Parts parts = parts_of(k_, split, tile_k, least_parts_, tiles, resident, device_);
+      const std::int64_t blocks = tiles * parts.splits;
+      const auto steps = static_cast<double>(ceil_divide(parts.terms, tile_k));
+      const auto rounds =
+          static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * resident));
+      double clocks = std::max(rounds_of(blocks, resident, device_) * steps * step,
+                               rounds * (steps * alone + 2 * latency_clocks));
+      clocks += static_cast<double>(blocks) / std::min(multiprocessors(), static_cast<double>(blocks)) *
+                (parts.splits > 1 ? area * 8 : out_bytes) / memory_bytes;
+      if (parts.splits > 1) clocks += launch_clocks;
+      clocks += pack_clocks_.at(static_cast<std::size_t>(packs));
+      if (best_ && clocks >= least_) continue;
+      least_ = clocks;
+      best_ = Values{{std::string(UNIT.name), shape.warpgroups ? "wgmma" : "mma"},
+                     {std::string(WARP_N.name), std::int64_t{4}},
+                     {std::string(TILE_M.name), shape.tile_m},
+                     {std::string(TILE_N.name), shape.tile_n},
+                     {std::string(THREAD_M.name), shape.thread_m},
+                     {std::string(THREAD_N.name), shape.thread_n},
+                     {std::string(TILE_K.name), tile_k},
+                     {std::string(STAGES.name), stages},
+                     {std::string(SPLIT.name), split},
+                     {std::string(PACK.name), std::string(name_of(packs))},
+                     {std::string(RESIDENT_WARPS.name), warps}};
+      if (second) best_->set(ORDER_K.name, "second");
+      // Single elements are stored side by side only by way of shared memory.
+      if (widths.out * bytes(out_dtype(problem_)) < 8 && parts.splits == 1)
+        best_->set(OUT_BY.name, stores_rows_ ? "rows" : "shared");
+      const std::int64_t operands = (m_ + n_) * k_ * batch_ * element;
+      if (tiles_m > 8 && tiles_n > 1 && operands > std::int64_t{32} << 20)
+        best_->set(BLOCK_ORDER.name, "banded");
+    }
+  }
+
+  const Problem& problem_;
+  const DeviceFacts& device_;
+  WidthTable widths_;
+  bool has_warpgroups_, stores_rows_;
+  std::int64_t least_parts_, m_, n_, k_, batch_;
+  std::array<double, number_of_packs> pack_clocks_ = {};
+  std::optional<Values> best_;
+  double least_ = 0;
+};
+
+}  // namespace
+
+// Chooses tiles as large as the sides allow with the fewest multiplications in vain, and parts of K where
+// tiles are few.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Groups groups = groups_of(problem);
+  const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
+  if (has_matrices(problem, device) && std::min(m, n) > 4 && k > 8) {
+    if (std::optional<Values> best = MatrixModel(problem, groups, device).best()) return best;
+  }
+  const bool wide = bytes(compute_dtype(problem)) == 8;
+  struct Shape {
+    std::int64_t tile_m, tile_n, thread_m, thread_n, warp_n;
+    double rate;  // of multiplications, as a part of the best
+  };
+  static const std::vector<Shape> of_words = {
+      {96, 64, 12, 8, 8, 1.01},  {128, 128, 8, 8, 8, 1},    {96, 128, 8, 8, 8, 0.97},
+      {128, 96, 8, 12, 8, 0.97}, {64, 128, 8, 8, 8, 0.95},  {128, 64, 8, 8, 8, 0.95},
+      {64, 64, 8, 4, 8, 0.8},    {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 4, 16, 0.85},
+      {256, 48, 8, 12, 4, 0.9},  {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},
+      {32, 256, 8, 8, 8, 0.85},  {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},
+      {16, 256, 4, 8, 8, 0.6}};
+  // For problems in which storing takes as long as multiplying: many small blocks, so that some of them store
+  // at any time.
+  static const std::vector<Shape> of_few_words = {
+      {64, 64, 8, 8, 8, 0.99},    {32, 128, 8, 8, 16, 1},    {96, 64, 16, 4, 16, 0.9},
+      {24, 256, 12, 4, 16, 0.87}, {48, 256, 12, 4, 16, 0.8}, {256, 24, 8, 12, 2, 0.65},
+      {256, 48, 8, 12, 4, 0.65},  {16, 128, 8, 4, 16, 0.75}, {128, 32, 8, 4, 8, 0.65},
+      {32, 32, 4, 4, 8, 0.4},     {256, 16, 8, 4, 4, 0.5}};
+  // For a small M or N.
+  static const std::vector<Shape> of_thin_words = {
+      {48, 128, 12, 8, 8, 1.16}, {32, 128, 8, 8, 16, 1.1}, {24, 128, 12, 4, 16, 1},
+      {16, 128, 8, 4, 16, 0.85}, {128, 32, 4, 8, 4, 0.95}, {256, 24, 8, 12, 2, 0.8},
+      {256, 16, 8, 4, 4, 0.75},  {32, 32, 4, 4, 8, 0.5},   {32, 64, 4, 4, 8, 0.8},
+      {64, 32, 4, 4, 8, 0.8},    {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4},
+      {64, 128, 8, 8, 16, 1},    {64, 64, 8, 4, 8, 0.9},   {32, 256, 8, 8, 16, 1}};
+  static const std::vector<Shape> of_doubles = {
+      {64, 64, 4, 4, 8, 1},    {128, 64, 8, 4, 8, 1},   {64, 128, 4, 8, 8, 1},    {128, 32, 4, 4, 8, 0.9},
+      {32, 128, 4, 4, 8, 0.9}, {32, 32, 4, 2, 8, 0.6},  {128, 24, 4, 6, 4, 0.9},  {24, 128, 6, 4, 8, 0.9},
+      {128, 16, 4, 4, 4, 0.7}, {16, 128, 4, 4, 8, 0.7}, {256, 48, 8, 6, 4, 0.95}, {48, 256, 6, 8, 8, 0.95}};
+  static const std::vector<Shape> of_tensor_cores = {
+      {128, 64, 8, 8, 4, 1},   {64, 128, 8, 8, 4, 1},   {64, 64, 8, 4, 4, 0.92},  {128, 32, 4, 8, 4, 0.7},
+      {32, 256, 4, 8, 4, 0.7}, {48, 128, 6, 8, 4, 0.8}, {128, 48, 8, 4, 4, 0.75}, {32, 32, 2, 4, 4, 0.5},
+      {128, 16, 4, 4, 4, 0.5}, {16, 128, 2, 8, 4, 0.5}, {80, 64, 10, 4, 4, 0.85}};
+  static const std::vector<Shape> of_few_in_tensor_cores = {
+      {64, 64, 8, 8, 4, 1.05},  {32, 64, 4, 8, 4, 1},    {64, 64, 4, 4, 4, 0.95},  {64, 128, 4, 8, 4, 0.95},
+      {32, 256, 4, 8, 4, 0.95}, {128, 32, 4, 8, 4, 0.8}, {48, 128, 6, 8, 4, 0.85}, {32, 32, 2, 4, 4, 0.5},
+      {128, 16, 4, 4, 4, 0.5},  {16, 128, 2, 8, 4, 0.5}};
+  // Runs that leave sectors of 32 bytes half empty are joined with the next ones; tiles of whole runs do that
+  // best.
+  const std::int64_t run = run_bytes(problem, groups);
+  const bool joins = run < 128 && run % 32 != 0;
+  const bool few = k <= 64, thin = std::min(m, n) <= 128;
+  const bool in_tensor_cores = has_tensor_cores(problem, device);
+  const std::vector<Shape>& shapes = in_tensor_cores ? (few ? of_few_in_tensor_cores : of_tensor_cores)
+                                     : wide          ? of_doubles
+                                     : few           ? of_few_words
+                                     : thin          ? of_thin_words
+                                                     : of_words;
+  // The neighbours of windows are rarely aligned.
+  const bool asynchronous = bytes(dtype_of(problem)) >= 4 && (few || !has_windows(expression_of(problem)));
+  // Tiles of K are short where K is short, so that few terms are multiplied in vain.
+  const bool short_k = !few && 20 * round_up(k, 16) > 21 * k;
+  // They are also short where copies of single elements turn an operand: the code for many copies takes too
+  // many registers.
+  const bool turned = thin && counted_n(groups, 8);
+  // Operands are packed where packing takes little time compared to the multiplications, a twentieth to a
+  // tenth. One is also packed where the neighbours of the two operands are different terms.
+  const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
+  const bool one_order = has_one_order_k(groups);
+  const bool bounded = nest_of(problem).bounds() > 0;
+  const bool packs_first = bounded || (both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first));
+  const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
+  const bool packs_second =
+      bounded || ((both >= 800 || (std::min(m, n) >= 128 && !one_order && first_along && second_along)) &&
+                  is_packed_with_gain(groups, groups.n, &Digit::second));
+  const bool packed_before = packs_first || packs_second;
+  // Tensor cores' operands that lie along K are left row by row.
+  const bool by_rows = in_tensor_cores && !packed_before && (first_along || second_along);
+  const std::int64_t tile_k = few || short_k || turned || by_rows ? 8 : 16;
+  const std::int64_t stages = !asynchronous                     ? 1
+                              : few                             ? (k <= 32 ? 4 : 2)
+                              : short_k && !turned              ? 4
+                              : in_tensor_cores && tile_k == 16 ? 2
+                                                                : 3;
+  const auto resident_warps = [&](const Shape& shape) -> std::int64_t {
+    const std::int64_t sums = shape.thread_m * shape.thread_n, area = shape.tile_m * shape.tile_n;
+    if (in_tensor_cores && few) return sums == 64 ? 8 : 16;
+    if (in_tensor_cores && area == 128 * sums) return 12;
+    return most_resident(shape.thread_m, shape.thread_n, area, wide ? 2 : 1);
+  };
+  // Sixteen warps on each multiprocessor, or as many as there is room for, multiply at the full rate. The
+  // sums of parts are written and read again.
+  const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
+  // An operand is turned by copies of single elements. Large tiles need fewer of them for each product.
+  const bool copies_single =
+      &shapes == &of_words && ((first_along && !packs_first) || (second_along && !packs_second));
+  const Shape* best = nullptr;
+  const std::int64_t long_parts = least_parts(problem, groups), first_split = long_parts == 1 ? 1 : 2;
+  std::int64_t split = first_split;
+  double least = 0;
+  for (const Shape& shape : shapes) {
+    const std::int64_t area = shape.tile_m * shape.tile_n,
+                       warps = ceil_divide(area, 32 * shape.thread_m * shape.thread_n);
+    const std::int64_t tiles =
+        ceil_divide(m, shape.tile_m) * ceil_divide(n, shape.tile_n) * size_of(groups.batch);
+    const std::int64_t its_warps = resident_warps(shape),
+                       bytes_k = (shape.tile_m + shape.tile_n) * (wide ? 8 : 4),
+                       resident =
+                           resident_blocks(32 * warps, its_warps,
+                                           std::max<std::int64_t>(2, stages) * tile_k * bytes_k, device);
+    const double full =
+        static_cast<double>(std::min<std::int64_t>(16, its_warps)) / static_cast<double>(warps);
+    for (std::int64_t its_split = first_split;
+         its_split == first_split || (its_split <= 32 && k >= its_split * 64 && tiles * its_split <= 4096);
+         its_split *= 2) {
+      const Parts its = parts_of(k, its_split, tile_k, long_parts, tiles, resident, device);
+      const double filled = std::max(rounds_of(tiles * its.splits, resident, device), full);
+      const double products = filled * static_cast<double>(area * its.terms),
+                   parts = static_cast<double>(tiles * area * its.splits) / multiprocessors_to_fill(device);
+      const double rate = shape.rate * (copies_single && area < 8192 ? 0.94 : 1);
+      double clocks = products / rate / products_per_clock;
+      if (its_split > 1) clocks += parts * 2 * (wide ? 8 : 4) / bytes_per_clock + launch;
+      if (best != nullptr && clocks >= least) continue;
+      best = &shape;
+      split = its_split;
+      least = clocks;
+    }
+  }
+  // A wider tile has longer runs of the operand's neighbours, where these are not the output's.
+  Shape shape = *best;
+  if (turned && shape.tile_m <= 48 && shape.tile_m <= shape.thread_m * shape.thread_n)  // 256 threads
+    shape.tile_n = std::max<std::int64_t>(shape.tile_n, 256);
+  Values values = {{std::string(TILE_M.name), shape.tile_m},
+                   {std::string(TILE_N.name), shape.tile_n},
+                   {std::string(THREAD_M.name), shape.thread_m},
+                   {std::string(THREAD_N.name), shape.thread_n},
+                   {std::string(WARP_N.name), shape.warp_n}};
+  values.set(UNIT.name, in_tensor_cores ? "tensor_core" : "fma");
+  values.set(RESIDENT_WARPS.name, resident_warps(shape));
+  if (few) values.set(STORE.name, "streaming");
+  if (few || thin) values.set(START.name, "overlapped");
+  // Where the operands exceed a second-level cache, blocks that run at the same time read as few rows and
+  // columns as they can.
+  const std::int64_t tiles_m = ceil_divide(m, shape.tile_m), tiles_n = ceil_divide(n, shape.tile_n);
+  const std::int64_t operand_bytes = (m + n) * k * size_of(groups.batch) * bytes(dtype_of(problem));
+  if (tiles_m > 1 && tiles_n > 1 && operand_bytes > std::int64_t{32} << 20) {
+    const std::int64_t blocks = std::int64_t{2} * multiprocessors_to_fill(device);
+    const auto read = [&](std::int64_t along, std::int64_t side, std::int64_t across, std::int64_t other) {
+      return std::min(blocks, along) * side + std::min(ceil_divide(blocks, along), across) * other;
+    };
+    const std::int64_t by_row = read(tiles_n, shape.tile_n, tiles_m, shape.tile_m),
+                       by_column = read(tiles_m, shape.tile_m, tiles_n, shape.tile_n),
+                       banded = read(8, shape.tile_m, tiles_n, shape.tile_n);
+    if (by_column < by_row) values.set(BLOCK_ORDER.name, "column");
+    if (!in_tensor_cores && tiles_m > 8 && 5 * banded < 4 * std::min(by_row, by_column))
+      values.set(BLOCK_ORDER.name, "banded");
+  }
+  const auto packs =
+      bounded ? Packs::channels : static_cast<Packs>((packs_first ? 1 : 0) + (packs_second ? 2 : 0));
+  values.set(PACK.name, std::string(name_of(packs)));
+  if (few && packed_before) values.set(TRIGGER.name, "early");
+  // The output is joined in shared memory where its neighbours leave sectors of 32 bytes half empty.
+  if (joins && k <= 256 && split == 1) values.set(OUT_BY.name, "shared");
+  // Runs have about eight neighbours of the output, and few of these are beyond its end.
+  std::int64_t span_n = 1;
+  double least_waste = 0;
+  for (const std::int64_t span : {8, 4, 16}) {
+    const std::optional<Counted> n_in_runs = packs_second ? std::nullopt : counted_n(groups, span);
+    if (!n_in_runs || shape.tile_n % (8 * span) != 0) continue;
+    const auto columns = static_cast<double>(n_in_runs->in_runs);
+    const double waste = static_cast<double>(round_up(n_in_runs->in_runs, span)) / columns;
+    if (span_n != 1 && waste >= least_waste - 0.05) continue;
+    span_n = span;
+    least_waste = waste;
+  }
+  values.set(SPAN_N.name, span_n);
+  // K is counted in the order of the larger operand that has its neighbours there.
+  if (!packed_before && second_along && (!first_along || n > m) && !one_order)
+    values.set(ORDER_K.name, "second");
+  values.set(STAGES.name, stages);
+  values.set(TILE_K.name, tile_k);
+  values.set(SPLIT.name, split);
+  return values;
+}
+
+}  // namespace tunesmith::tensor_op::contraction
