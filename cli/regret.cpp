@@ -102,9 +102,10 @@ Regret regret_of(const TunedProblem& tuned, const Pick& pick) {
 std::vector<NamedVariant> portfolio_of(const Chooser& chooser, const std::vector<Candidate>& candidates,
                                        const Problem& problem) {
   std::vector<NamedVariant> variants;
-  for (const Choice& choice : chooser.select(problem, true).choices) {
-    const Candidate& candidate = candidates[choice.candidate];
-    if (!candidate.problem.empty() || !choice.is_adapted) continue;
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    const Candidate& candidate = candidates[c];
+    Choice choice = {.candidate = c};
+    if (!candidate.problem.empty() || chooser.complete(problem, true, choice) || !choice.is_adapted) continue;
     NamedVariant variant{candidate.template_name, choice.config.text()};
     if (std::find(variants.begin(), variants.end(), variant) == variants.end())
       variants.push_back(std::move(variant));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests products of f32 by halves in tensor cores with numbers that are hard to split, in tiles as large as
 // those that are fast, and long sums.
-#include "templates/tensor/contract/halves_test.h"
-
 #include <iostream>
 #include <string>
 
 #include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
+#include "tests/halves_cases.h"
 
 namespace tunesmith {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the tensor cores' units of contract on the CUDA device.
 #include "runtime/toolchain.h"
-#include "templates/tensor/contract/matrix_cases.h"
 #include "tests/cuda/gpu.h"
+#include "tests/matrix_cases.h"
 
 namespace tunesmith {
 namespace {

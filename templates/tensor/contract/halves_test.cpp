@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests products of f32 by halves in tensor cores (UNIT=halves, packed_halves, wgmma_halves) on the host,
 // which emulates them: every order of the operands' neighbours, and numbers that are hard to split.
-#include "templates/tensor/contract/halves_test.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -13,6 +11,7 @@
 
 #include "generator/error.h"
 #include "kernel_file/find_op.h"
+#include "tests/halves_cases.h"
 #include "tests/op_cases.h"
 #include "tests/op_checker.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the tensor cores' units of contract on the host, which emulates them.
-#include "templates/tensor/contract/matrix_cases.h"
+#include "tests/matrix_cases.h"
 
 namespace tunesmith {
 namespace {
