@@ -424,14 +424,23 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
 // copied asynchronously comes by way of registers.
 Space::Translation translation(const Groups& groups, const std::shared_ptr<const WidthTable>& widths,
                                const Problem& problem, const DeviceFacts& device) {
-  const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device);
+  const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
+             warpgroups = has_warpgroups(problem, device), halves = has_halves(problem, device);
+  const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
+             has_bounds = nest_of(problem).bounds() > 0;
   const bool has_parts = least_parts(problem, groups) > 1;
   const std::int64_t element = bytes(dtype_of(problem));
   const bool becomes_wider = element != bytes(compute_dtype(problem));
   return [=](const Config& c) {
     Values changed;
-    const bool has_unit = (!uses_tensor_cores(c) || tensor_cores) && (!multiplies_matrices(c) || matrices);
+    const bool has_unit = uses_tensor_cores(c)     ? tensor_cores
+                          : splits_floats(c)       ? halves
+                          : uses_warpgroups(c)     ? warpgroups
+                          : multiplies_matrices(c) ? matrices
+                                                   : true;
     if (!has_unit) changed.set(UNIT.name, "fma");
+    if (has_bounds && c[PACK] != "channels") changed.set(PACK.name, "channels");
+    if (!has_channels && c[PACK] == "channels") changed.set(PACK.name, "none");
     if (!widths->counts_n(c)) changed.set(SPAN_N.name, std::int64_t{1});
     if (has_parts && c[SPLIT] == 1) changed.set(SPLIT.name, std::int64_t{2});
     if (!changed.empty()) return changed;  // the widths depend on it
