@@ -197,6 +197,7 @@ namespace {
 std::vector<Problem> beyond_8_bits(const Facts& facts, const Problem& problem,
                                    const std::vector<Problem>& known) {
   constexpr std::int64_t limit = 255;
+  constexpr double most_threads = 1 << 14;  // of the untuned config; others may have many times as many
   constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> sizes = {{{259, 3}, {272, 16}, {259, 1}}};
   constexpr std::size_t most = 3;
   const auto& fixed = facts->description.compiled_in;
@@ -220,7 +221,8 @@ std::vector<Problem> beyond_8_bits(const Facts& facts, const Problem& problem,
         one.set(parameter.name,
                 std::clamp(parameter.name == large.name ? beyond : other, its.least, its.most));
       }
-      if (!why_not(facts, one).empty() || !is_small(facts, one)) continue;
+      if (!why_not(facts, one).empty() || !is_small(facts, one) || threads_of(facts, one) > most_threads)
+        continue;
       found.push_back(std::move(one));
       break;
     }
