@@ -104,7 +104,8 @@ std::vector<NamedVariant> portfolio_of(const Chooser& chooser, const std::vector
   std::vector<NamedVariant> variants;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const Candidate& candidate = candidates[c];
-    Choice choice = {.candidate = c};
+    Choice choice;
+    choice.candidate = c;
     if (!candidate.problem.empty() || chooser.complete(problem, true, choice) || !choice.is_adapted) continue;
     NamedVariant variant{candidate.template_name, choice.config.text()};
     if (std::find(variants.begin(), variants.end(), variant) == variants.end())
