@@ -24,9 +24,7 @@ std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::in
   return name;
 }
 
-// The first guess for matrix units is a model of what bounds them, with rates of the hardware:
-// multiplications and bytes of shared memory's filling per clock and multiprocessor, the latency of a tile,
-// and what storing, packing and adding parts cost.
+// A tile and what a thread has of it, multiplied by warps or by warpgroups.
 struct MatrixShape {
   std::int64_t tile_m, tile_n, thread_m, thread_n;
   bool warpgroups;
@@ -47,6 +45,9 @@ constexpr auto matrix_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, tru
                                                            {16, 64, 2, 8, false},
                                                            {16, 128, 2, 16, false}});
 
+// The first guess for matrix units: the tile, packing and parts of K that need the fewest clocks by a model
+// of multiplications, of bytes that fill and leave shared memory, of what a block alone waits for, and of
+// storing, packing and adding parts.
 class MatrixModel {
  public:
   MatrixModel(const Problem& problem, const Groups& groups, const DeviceFacts& device)
@@ -85,6 +86,10 @@ class MatrixModel {
   }
 
  private:
+  // Clocks of a launch, of a load from the second-level cache, and until a product's sums are there; bytes
+  // per clock and multiprocessor of memory, of that cache and of shared memory; clocks of a warp's access.
+  // They are what GPUs from compute capability 8.0 on have about in common; times of one GPU belong into its
+  // table.
   static constexpr double launch_clocks = 3000, latency_clocks = 600, product_latency_clocks = 50,
                           memory_bytes = 16, cache_bytes = 64, shared_bytes = 128, access_clocks = 4;
   double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
