@@ -92,6 +92,7 @@ class MatrixModel {
   // table.
   static constexpr double launch_clocks = 3000, latency_clocks = 600, product_latency_clocks = 50,
                           memory_bytes = 16, cache_bytes = 64, shared_bytes = 128, access_clocks = 4;
+  static constexpr std::int64_t other_bytes = 4096, most_other_bytes = 17408;  // of shared memory, of tables
   double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
 
   void consider(const MatrixShape& shape, Packs packs, bool second, std::int64_t stages) {
@@ -108,10 +109,11 @@ class MatrixModel {
     const std::int64_t sums = shape.thread_m * shape.thread_n;
     const std::int64_t threads = shape.tile_m * shape.tile_n / sums;
     const std::int64_t stage_bytes = (shape.tile_m + shape.tile_n) * tile_k * element;
+    const std::int64_t block_bytes = std::max<std::int64_t>(2, stages) * stage_bytes;
+    if (block_bytes + most_other_bytes > device_.max_shared_bytes_per_block) return;
     std::int64_t warps = 16;
     while (warps > 8 && (sums + 64) * 32 * std::max(warps, threads / 32) > 65536) warps -= 4;
-    const std::int64_t resident =
-        resident_blocks(threads, warps, std::max<std::int64_t>(2, stages) * stage_bytes + 4096, device_);
+    const std::int64_t resident = resident_blocks(threads, warps, block_bytes + other_bytes, device_);
     const std::int64_t tiles_m = ceil_divide(m_, shape.tile_m), tiles_n = ceil_divide(n_, shape.tile_n);
     const std::int64_t tiles = tiles_m * tiles_n * batch_;
     // A step of a tile: multiplications, bytes, and accesses of a warp.
@@ -193,7 +195,8 @@ class MatrixModel {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
-  if (has_matrices(problem, device) && std::min(m, n) > 4 && k > 8) {
+  // The host only emulates matrix units.
+  if (device.kind == DeviceKind::cuda && has_matrices(problem, device) && std::min(m, n) > 4 && k > 8) {
     if (std::optional<Values> best = MatrixModel(problem, groups, device).best()) return best;
   }
   const bool wide = bytes(compute_dtype(problem)) == 8;
