@@ -144,7 +144,7 @@ class MatrixModel {
     for (const std::int64_t split : splits) {
       if (split > 1 && (k_ < 2 * tile_k * split || tiles * split > 4096)) break;
       if (split == 1 && least_parts_ > 1) continue;
-      const Parts parts = parts_of(k_, split, tile_k, least_parts_, tiles, resident, device_);
+      const Parts parts = parts_of(k_, split, tile_k, least_parts_);
       const std::int64_t blocks = tiles * parts.splits;
       const auto steps = static_cast<double>(ceil_divide(parts.terms, tile_k));
       const auto rounds =
