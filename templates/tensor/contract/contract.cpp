@@ -229,7 +229,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const DType dtype = dtype_of(problem);
   const std::int64_t element = bytes(compute_dtype(problem));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
-  const std::int64_t parts = least_parts(problem, groups);
+  const std::int64_t parts = least_parts(problem, groups), stored = widest_store(problem, false);
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
   const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups);
@@ -270,6 +270,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                  c[TILE_K] == 64 && c[THREAD_M] * c[THREAD_N] <= 128 &&
                  (c[STAGES] != 2 || swizzles_halves(c)));
        }},
+      {"Only mma and wgmma store eight elements of 16 bits at once.",
+       [=](const Config& c) { return c[VECTOR_OUT] <= stored || multiplies_matrices(c); }},
       {"wgmma takes turned operands by 64 rows or columns.",
        [=](const Config& c) {
          return !uses_warpgroups(c) || ((c[TILE_M] % 64 == 0 || widths->of(c).a_along_k) &&
