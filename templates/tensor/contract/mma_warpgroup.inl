@@ -4,6 +4,14 @@
 // tile's products run on while the next tile's begin. Needs common/swizzled_matrix.cuh, TILE_K = 64,
 // THREAD_M, THREAD_N.
 
+// Waits until at most RUNNING tiles' products still run.
+template <int RUNNING, typename Number>
+__device__ __forceinline__ void end_products(Number (&sum)[THREAD_M][THREAD_N]) {
+  wait_for_groups<RUNNING>();
+#pragma unroll
+  for (int i = 0; i < THREAD_M; ++i) hold(sum[i]);
+}
+
 // Leaves RUNNING tiles' products running.
 template <typename First, typename Second, int RUNNING, typename Element, typename Number>
 __device__ __forceinline__ void multiply_by_warpgroups(Number (&sum)[THREAD_M][THREAD_N],
@@ -23,7 +31,5 @@ __device__ __forceinline__ void multiply_by_warpgroups(Number (&sum)[THREAD_M][T
     }
   }
   end_group();
-  wait_for_groups<RUNNING>();
-#pragma unroll
-  for (int i = 0; i < THREAD_M; ++i) hold(sum[i]);
+  end_products<RUNNING>(sum);
 }

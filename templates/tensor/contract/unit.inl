@@ -86,11 +86,7 @@ struct Sums {
   // two, as column() counts them.
   template <int Rows = THREAD_M>
   __device__ __forceinline__ void finish() {
-    if constexpr (warpgroups) {
-      wait_for_groups<0>();
-#pragma unroll
-      for (int i = 0; i < Rows; ++i) hold(sum[i]);
-    }
+    if constexpr (warpgroups) end_products<0>(sum);
 #pragma unroll
     for (int i = 0; i < Rows; ++i) gather(sum[i]);
   }
