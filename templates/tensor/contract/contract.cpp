@@ -230,6 +230,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t element = bytes(compute_dtype(problem));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t parts = least_parts(problem, groups), stored = widest_store(problem, false);
+  const std::int64_t out_bytes = bytes(out_dtype(problem));
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
   const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups);
@@ -335,8 +336,10 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       conditional(
           OUT_BY, "registers", [](const Config& c) { return c[SPLIT] == 1; },
           "Parts of K are written from registers."),
-      {"Rows of the output are stored whole where its neighbours are N's one index.",
-       [=](const Config& c) { return c[OUT_BY] != "rows" || has_rows; }},
+      {"Rows of the output are stored whole where its neighbours are N's one index, and a tile's in pieces "
+       "of "
+       "16 bytes.",
+       [=](const Config& c) { return c[OUT_BY] != "rows" || (has_rows && c[TILE_N] * out_bytes % 16 == 0); }},
       conditional(
           BLOCK_ORDER, "row", [=](const Config& c) { return m > c[TILE_M] && n > c[TILE_N]; },
           "One row or column of tiles has one order."),
