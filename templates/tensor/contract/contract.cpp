@@ -236,7 +236,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups);
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              halves = has_halves(problem, device);
-  const bool is_9_0 = device.kind != DeviceKind::cuda || device.compute_capability == 90;  // which has wgmma
+  const bool wgmma = has_wgmma(device);
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -266,7 +266,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
        "sums, and STAGES of wgmma is 1, 3 or 4.",
        [=](const Config& c) {
          return !uses_fours(c) ||
-                (is_9_0 && c[TILE_N] == 4 * c[THREAD_N] && 256 % c[TILE_N] == 0 &&
+                (wgmma && c[TILE_N] == 4 * c[THREAD_N] && 256 % c[TILE_N] == 0 &&
                  c[TILE_N] >= (uses_warpgroups(c) ? 32 : 64) && c[TILE_M] % (32 * c[THREAD_M]) == 0 &&
                  c[TILE_K] == 64 && c[THREAD_M] * c[THREAD_N] <= 128 &&
                  (c[STAGES] != 2 || swizzles_halves(c)));

@@ -79,9 +79,11 @@ bool has_tensor_cores(const Problem& problem, const DeviceFacts& device) {
 bool has_matrices(const Problem& problem, const DeviceFacts& device) {
   return has_tensor_cores(problem, device, {DType::f16, DType::bf16});
 }
+bool has_wgmma(const DeviceFacts& device) {
+  return device.kind != DeviceKind::cuda || device.compute_capability == 90;
+}
 bool has_warpgroups(const Problem& problem, const DeviceFacts& device) {
-  return has_matrices(problem, device) &&
-         (device.kind != DeviceKind::cuda || device.compute_capability == 90);
+  return has_matrices(problem, device) && has_wgmma(device);
 }
 bool has_halves(const Problem& problem, const DeviceFacts& device) {
   return has_tensor_cores(problem, device, {DType::f32});

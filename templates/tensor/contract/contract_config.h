@@ -113,7 +113,8 @@ bool is_product(const Problem& problem);
 bool has_tensor_cores(const Problem& problem, const DeviceFacts& device, std::initializer_list<DType> types);
 bool has_tensor_cores(const Problem& problem, const DeviceFacts& device);
 bool has_matrices(const Problem& problem, const DeviceFacts& device);
-// wgmma is of compute capability 9.0 alone.
+// wgmma is of compute capability 9.0 alone; the host emulates it.
+bool has_wgmma(const DeviceFacts& device);
 bool has_warpgroups(const Problem& problem, const DeviceFacts& device);
 bool has_halves(const Problem& problem, const DeviceFacts& device);
 
