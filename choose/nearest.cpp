@@ -62,6 +62,16 @@ class NearestConfig {
   double least_ = std::numeric_limits<double>::infinity();
 };
 
+std::optional<Config> untuned_of(const Template& tmpl, const Problem& problem, const DeviceFacts& device) {
+  if (!tmpl.untuned || why_not(tmpl, problem, device)) return std::nullopt;
+  const auto values = tmpl.untuned(problem, device);
+  if (!values) return std::nullopt;
+  Config config = tmpl.space(problem, device).complete(*values);
+  const Work work = tmpl.work(problem, config, device);
+  if (!reentrant(work) || exceeds(work, device)) return std::nullopt;
+  return config;
+}
+
 }  // namespace
 
 std::optional<Config> adapted(const Space& space, const Values& values) {
@@ -89,8 +99,19 @@ std::optional<Config> config_on(const Op& op, const Template& tmpl, const Proble
                                 const DeviceFacts& device, const Space& space, const Values& values) {
   if (!op.kind) return space.find(values);
   if (!is_guess(op, tmpl.name, values)) return adapted(space, values);
-  const auto guess = tmpl.untuned(problem, device);
-  return guess ? std::optional(space.complete(*guess)) : std::nullopt;
+  for (const Template& each : op.templates)
+    if (auto guess = untuned_of(each, problem, device)) {
+      if (&each == &tmpl) return guess;
+      break;
+    }
+  return std::nullopt;
+}
+
+std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const DeviceFacts& device) {
+  std::vector<UntunedVariant> found;
+  for (const Template& tmpl : op.templates)
+    if (auto config = untuned_of(tmpl, problem, device)) found.push_back({&tmpl, std::move(*config)});
+  return found;
 }
 
 bool is_guess(const Op& op, std::string_view template_name, const Values& values) {

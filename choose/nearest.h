@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "generator/op.h"
 #include "generator/space.h"
@@ -33,14 +34,23 @@ std::optional<Config> nearest_legal(const Space& space, const Values& values, co
 /// config stays as it is unless the translation says that its values have no meaning beyond its problem.
 std::optional<Config> adapted(const Space& space, const Values& values);
 
+/// A variant for a problem without a usable candidate: the default config of a template that is sensible
+/// without measurements and serves the problem on the device. untuned() returns them in the op's order; a
+/// later one serves if the earlier ones are not there. Empty: only the base is left.
+struct UntunedVariant {
+  const Template* tmpl;
+  Config config;
+};
+std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const DeviceFacts& device);
+
 /// A template's name and config in a table stand for one config on each problem: config_on() returns it, for
 /// the template's space of the problem. Of an op with kinds it is what the values are adapted to, or, without
-/// values, the one that the template names without measurements (Template::untuned). Of another op it is the
-/// config with the same values, if that is legal.
+/// values, the first of untuned() if that is of this template: where another template comes first, a guess
+/// means nothing. Of another op it is the config with the same values, if that is legal.
 std::optional<Config> config_on(const Op& op, const Template& tmpl, const Problem& problem,
                                 const DeviceFacts& device, const Space& space, const Values& values);
 
-/// True if a table's variant is the config that its template names without measurements.
+/// True if a table's variant is the first of untuned(), where that is of its template.
 bool is_guess(const Op& op, std::string_view template_name, const Values& values);
 
 }  // namespace tunesmith

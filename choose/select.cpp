@@ -133,24 +133,25 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
   const bool same = same_model(first.device, device_);
   Group& group = groups_.emplace_back(Group{TimeModel(*op_, weights == nullptr ? Weights() : *weights), same,
                                             same ? 0 : penalty_of(first.device, device_)});
-  std::map<std::string, std::size_t> variants;    // variants by template and config
+  std::map<std::string, std::size_t> variants;    // variants by template and config; all guesses are one
   std::map<const Problem*, std::size_t> anchors;  // the candidates of a table share them
   for (const std::size_t c : members) {
     const Candidate& one = candidates_[c];
-    const auto [variant, is_new] =
-        variants.try_emplace(one.template_name + " " + one.config.text(), group.model.variants());
-    if (is_new) group.model.add_variant(is_guess(*op_, one.template_name, one.config));
-    Group::Member& member = group.members.emplace_back(Group::Member{c, variant->second, std::nullopt});
+    const bool guess = is_guess(*op_, one.template_name, one.config);
+    const auto [known, is_new] = variants.try_emplace(
+        guess ? std::string() : one.template_name + " " + one.config.text(), group.model.variants());
+    const std::size_t variant = is_new ? group.model.add_variant(guess) : known->second;
+    Group::Member& member = group.members.emplace_back(Group::Member{c, variant, std::nullopt});
     if (!one.problem.empty()) {
       member.row = group.model.add_problem(one.problem);
-      group.model.add_time(variant->second, *member.row, one.median_us);
+      group.model.add_time(variant, *member.row, one.median_us);
     }
     const bool is_solved = weights != nullptr && one.weights.get() == weights;
     for (const Candidate::Time& time : one.times) {
       const auto [row, is_new_row] = anchors.try_emplace(time.problem.get(), 0);
       if (is_new_row) row->second = group.model.add_problem(*time.problem);
       const auto given = [&](double factor) { return is_solved ? std::optional(factor) : std::nullopt; };
-      group.model.add_time(variant->second, row->second, time.us, given(time.factor));
+      group.model.add_time(variant, row->second, time.us, given(time.factor));
       group.model.add_best(row->second, time.best_us, given(time.best_factor));
     }
   }
@@ -384,19 +385,6 @@ const Choice* Choices::find(std::size_t& i, const std::function<bool(const Choic
     }
   }
   return nullptr;
-}
-
-std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const DeviceFacts& device) {
-  std::vector<UntunedVariant> found;
-  for (const Template& tmpl : op.templates) {
-    if (!tmpl.untuned || why_not(tmpl, problem, device)) continue;
-    const auto values = tmpl.untuned(problem, device);
-    if (!values) continue;
-    Config config = tmpl.space(problem, device).complete(*values);
-    const Work work = tmpl.work(problem, config, device);
-    if (reentrant(work) && !exceeds(work, device)) found.push_back({&tmpl, std::move(config)});
-  }
-  return found;
 }
 
 }  // namespace tunesmith

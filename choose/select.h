@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "choose/candidate.h"
+#include "choose/nearest.h"
 #include "choose/time_model.h"
 #include "generator/op.h"
 #include "generator/same_model.h"
@@ -137,14 +138,5 @@ class Choices {
   std::size_t usable_ = 0;  // the number of choices at the start that are in their final places
   Chooser::Spaces spaces_;
 };
-
-/// A variant for a problem without a usable candidate: the default config of a template that is sensible
-/// without measurements and serves the problem on the device. untuned() returns them in the op's order; a
-/// later one serves if the earlier ones are not there. Empty: only the base is left.
-struct UntunedVariant {
-  const Template* tmpl;
-  Config config;
-};
-std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const DeviceFacts& device);
 
 }  // namespace tunesmith

@@ -517,16 +517,33 @@ std::vector<double> TimeModel::left_out() const {
   return left;
 }
 
-TimeModel model_of(const Op& op, const TimingTable& table, const Weights& weights) {
-  TimeModel model(op, weights);
-  for (const TimingTable::Variant& variant : table.variants)
-    model.add_variant(is_guess(op, variant.template_name, variant.config));
-  for (const TimingTable::Anchor& anchor : table.anchors) {
-    const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
-    model.add_best(row, anchor.best_us);
-    for (std::size_t v = 0; v < anchor.us.size(); ++v) model.add_time(v, row, anchor.us[v]);
+namespace {
+
+struct TableModel {
+  TimeModel model;
+  std::vector<std::size_t> numbers;  // by the table's variants
+};
+TableModel model_with_numbers(const Op& op, const TimingTable& table, const Weights& weights) {
+  TableModel made{TimeModel(op, weights), {}};
+  std::optional<std::size_t> guess;  // all guesses are one variant: of each problem there is one
+  for (const TimingTable::Variant& variant : table.variants) {
+    const bool is_one = is_guess(op, variant.template_name, variant.config);
+    made.numbers.push_back(is_one && guess ? *guess : made.model.add_variant(is_one));
+    if (is_one) guess = made.numbers.back();
   }
-  return model;
+  for (const TimingTable::Anchor& anchor : table.anchors) {
+    const std::size_t row = made.model.add_problem(complete_problem(op, anchor.problem));
+    made.model.add_best(row, anchor.best_us);
+    for (std::size_t v = 0; v < anchor.us.size(); ++v)
+      made.model.add_time(made.numbers[v], row, anchor.us[v]);
+  }
+  return made;
+}
+
+}  // namespace
+
+TimeModel model_of(const Op& op, const TimingTable& table, const Weights& weights) {
+  return model_with_numbers(op, table, weights).model;
 }
 
 void fit_table(const Op& op, TimingTable& table) {
@@ -561,6 +578,8 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
     add_number(weight);
   }
   add(table.variants.size());
+  for (const TimingTable::Variant& variant : table.variants)
+    if (op.kind) add(is_guess(op, variant.template_name, variant.config));
   for (const TimingTable::Anchor& anchor : table.anchors) {
     const Problem problem = complete_problem(op, anchor.problem);
     add_text(problem.text());  // anchors with the same text are one row of the model
@@ -583,14 +602,14 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
 }
 
 void solve_table(const Op& op, TimingTable& table, unsigned threads) {
-  TimeModel model = model_of(op, table, table.weights);
+  auto [model, numbers] = model_with_numbers(op, table, table.weights);
   model.solve(table.anchors.size(), threads);
   forget_factors(table);
   for (TimingTable::Anchor& anchor : table.anchors) {
     const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
     anchor.best_factor = static_cast<float>(model.best_factor(row));
     for (std::size_t v = 0; v < table.variants.size(); ++v)
-      anchor.factor.push_back(static_cast<float>(model.factor(v, row)));
+      anchor.factor.push_back(anchor.us[v] > 0 ? static_cast<float>(model.factor(numbers[v], row)) : 0.0f);
   }
   table.solved_from = solution_key(op, table);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -20,7 +21,7 @@ using language::BoundedValue;
 using language::infinity;
 
 // If all elements together have more terms than this, only some elements are compared.
-constexpr double most_terms_checked = 0x1p31;
+constexpr double most_terms_checked = 0x1p29;
 
 // The offsets of the accesses and, behind them, the places along their bounds, while terms are stepped
 // through.
@@ -47,13 +48,31 @@ class Walk {
     return element == 0;
   }
 
-  // Goes to the next term; the last reduced index is the fastest.
-  void step() {
-    for (std::size_t i = nest_.rank(); i-- > nest_.free;) {
-      move(i, 1);
-      if (++at_[i] < nest_.extents[i]) return;
-      move(i, -nest_.extents[i]);
-      at_[i] = 0;
+  // Reads the next terms of all accesses; the last reduced index is the fastest.
+  void read_next(std::span<const std::vector<double>> arguments, std::int64_t count,
+                 std::vector<std::vector<double>>& values) {
+    for (std::int64_t done = 0; done < count;) {
+      const bool is_single = nest_.rank() == nest_.free;
+      const std::size_t last = nest_.rank() - 1;
+      const std::int64_t run = is_single ? 1 : std::min(count - done, nest_.extents[last] - at_[last]);
+      for (std::size_t k = 0, place = nest_.inputs.size(); k < values.size(); ++k) {
+        const double* const from = arguments[static_cast<std::size_t>(nest_.inputs[k].array)].data();
+        double* const to = values[k].data() + done;
+        const std::int64_t stride = is_single ? 0 : nest_.inputs[k].strides[last];
+        for (std::int64_t n = 0; n < run; ++n) to[n] = 0;
+        std::int64_t first = 0, end = run;  // the terms within all bounds
+        for (const Bound& bound : nest_.inputs[k].bounds) {
+          const std::int64_t at = offsets_[place++], step = is_single ? 0 : bound.strides[last];
+          const auto is_inside = [&](std::int64_t n) {
+            return at + n * step >= 0 && at + n * step < bound.extent;
+          };
+          while (first < end && !is_inside(first)) ++first;
+          while (first < end && !is_inside(end - 1)) --end;
+        }
+        for (std::int64_t n = first; n < end; ++n) to[n] = from[offsets_[k] + n * stride];
+      }
+      done += run;
+      if (!is_single) advance(run);
     }
   }
 
@@ -72,6 +91,15 @@ class Walk {
   void add(std::int64_t start, const std::vector<std::int64_t>& strides) {
     starts_.push_back(start);
     strides_.push_back(&strides);
+  }
+  // `steps` of the last index, which do not lead beyond its end.
+  void advance(std::int64_t steps) {
+    for (std::size_t i = nest_.rank(); i-- > nest_.free; steps = 1) {
+      move(i, steps);
+      if ((at_[i] += steps) < nest_.extents[i]) return;
+      move(i, -nest_.extents[i]);
+      at_[i] = 0;
+    }
   }
   void move(std::size_t index, std::int64_t steps) {
     for (std::size_t k = 0; k < offsets_.size(); ++k) offsets_[k] += (*strides_[k])[index] * steps;
@@ -100,6 +128,40 @@ void add(Result& result, Reduction reduction, bool is_first, double value, doubl
   if (is_first || takes || std::isnan(value)) result.value = value;
   result.error = std::max(result.error, error);
   result.size = std::max(result.size, std::abs(value));
+}
+
+// The products of the factors' first `count` values.
+void multiply(const std::vector<std::vector<double>>& values, const std::vector<int>& factors,
+              std::size_t count, std::vector<double>& products) {
+  std::fill_n(products.begin(), count, 1.0);
+  for (const int factor : factors)
+    for (std::size_t n = 0; n < count; ++n) products[n] *= values[static_cast<std::size_t>(factor)][n];
+}
+
+// True if a product of finite factors is not finite.
+bool has_overflowed(const std::vector<std::vector<double>>& values, const std::vector<int>& factors,
+                    std::size_t count, const std::vector<double>& products) {
+  for (std::size_t n = 0; n < count; ++n)
+    if (!std::isfinite(products[n]) && std::all_of(factors.begin(), factors.end(), [&](int factor) {
+          return std::isfinite(values[static_cast<std::size_t>(factor)][n]);
+        }))
+      return true;
+  return false;
+}
+
+// `unit`: the error of a product, in units of its magnitude.
+void add_products(Result& result, Reduction reduction, bool are_first, std::span<const double> products,
+                  double unit) {
+  if (reduction != Reduction::sum) {
+    for (std::size_t n = 0; n < products.size(); ++n)
+      add(result, reduction, are_first && n == 0, products[n], unit * std::abs(products[n]));
+    return;
+  }
+  const double size = std::transform_reduce(products.begin(), products.end(), 0.0, std::plus<>(),
+                                            [](double product) { return std::abs(product); });
+  result.value += std::reduce(products.begin(), products.end());
+  result.size += size;
+  result.error += unit * size;
 }
 
 // Integers wrap, as the kernels' do.
@@ -237,28 +299,18 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     double magnitudes = 0;
     for (std::int64_t done = 0; done < terms; done += block) {
       const std::int64_t count = std::min(block, terms - done);
-      for (std::int64_t n = 0; n < count; ++n) {
-        for (std::size_t k = 0; k < values.size(); ++k)
-          values[k][static_cast<std::size_t>(n)] = walk.read(arguments, k);
-        walk.step();
-      }
+      walk.read_next(arguments, count, values);
       if (distributes) {
         language::evaluate(magnitude, DType::f64, values, static_cast<std::size_t>(count), results.data(),
                            errors.data());
         magnitudes = std::accumulate(results.begin(), results.begin() + count, magnitudes);
       }
       if (!product.empty()) {
-        for (std::size_t n = 0; n < static_cast<std::size_t>(count); ++n) {
-          double term = 1;
-          bool is_finite = true;
-          for (const int k : product) {
-            term *= values[static_cast<std::size_t>(k)][n];
-            is_finite = is_finite && std::isfinite(values[static_cast<std::size_t>(k)][n]);
-          }
-          if (is_finite && !std::isfinite(term)) result.is_unknown = true;
-          add(result, e.reduction, done == 0 && n == 0, term,
-              static_cast<double>(product.size() - 1) * unit * std::abs(term));
-        }
+        multiply(values, product, static_cast<std::size_t>(count), results);
+        if (has_overflowed(values, product, static_cast<std::size_t>(count), results))
+          result.is_unknown = true;
+        add_products(result, e.reduction, done == 0, {results.data(), static_cast<std::size_t>(count)},
+                     static_cast<double>(product.size() - 1) * unit);
         continue;
       }
       language::evaluate(e.function, compute, values, static_cast<std::size_t>(count), results.data(),

@@ -108,7 +108,18 @@ TEST(Adapted, WhatAVariantOfATableIs) {
   };
   EXPECT_TRUE(is_guess(op, "tiled", {}));
   EXPECT_FALSE(is_guess(op, "tiled", values));
+  op.templates.front().work = [](const Problem&, const Config&, const DeviceFacts&) { return Work(); };
   EXPECT_EQ(text_of({}), "BLOCK=64 VECTOR=1 SPLIT=1") << "the template's own guess";
+  op.templates.insert(op.templates.begin(), op.templates.front());
+  op.templates.front().name = "earlier";
+  const auto guess_of = [&](std::size_t n) {
+    return config_on(op, op.templates[n], {}, {}, space_of(2), {}).has_value();
+  };
+  EXPECT_TRUE(guess_of(0));
+  EXPECT_FALSE(guess_of(1)) << "another template's guess comes first";
+  op.templates.front().untuned = [](const Problem&, const DeviceFacts&) { return std::optional<Values>(); };
+  EXPECT_FALSE(guess_of(0));
+  EXPECT_TRUE(guess_of(1));
 }
 
 }  // namespace

@@ -150,12 +150,16 @@ TEST_P(KindTables, ChoicesAreLegalForAnyProblem) {
 
 TEST_P(KindTables, NoTimeOfAnotherKindIsTaken) {
   const Tables& tables = tables_of(op());
+  // All guesses are one variant: of each problem there is one.
+  const auto name_of = [&](const std::string& tmpl, const Values& config) {
+    return is_guess(op(), tmpl, config) ? "guess" : tmpl + " " + config.text();
+  };
   std::map<std::string, std::set<std::string>> known;  // variants by kind
   for (const TimingTable::Anchor& anchor : tables.table.anchors)
     for (std::size_t v = 0; v < anchor.us.size(); ++v)
       if (anchor.us[v] > 0)
-        known[op().kind(anchor.problem)].insert(tables.table.variants[v].template_name + " " +
-                                                tables.table.variants[v].config.text());
+        known[op().kind(anchor.problem)].insert(
+            name_of(tables.table.variants[v].template_name, tables.table.variants[v].config));
   EXPECT_GT(known.size(), 1U);
   std::size_t unknown = 0;
   for (const Problem& problem : drawn(op(), 60, 12)) {
@@ -163,7 +167,7 @@ TEST_P(KindTables, NoTimeOfAnotherKindIsTaken) {
     unknown += its.empty() ? 1 : 0;
     for (const Choice& choice : tables.chooser->rank(problem)) {
       const Candidate& candidate = tables.candidates[choice.candidate];
-      EXPECT_TRUE(its.contains(candidate.template_name + " " + candidate.config.text()))
+      EXPECT_TRUE(its.contains(name_of(candidate.template_name, candidate.config)))
           << op().kind(problem) << ": " << describe(candidate);
       for (const TimeModel::MeasuredTime& time : tables.chooser->nearest(problem, choice, 1))
         EXPECT_EQ(op().kind(*time.problem), op().kind(problem));

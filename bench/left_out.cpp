@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says how good tables of generated/ are, from their own times: the anchors are split into ten parts, and
+// each part is answered from the times of the others alone. docs/choosing.md has its figures.
+//
+//   left_out [GENERATED_FOLDER [OP …]]
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "choose/launch_set.h"
+#include "choose/select.h"
+#include "choose/timing_table.h"
+#include "choose/winners_file.h"
+#include "generator/ops.h"
+#include "kernel_file/find_op.h"
+#include "runtime/files.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::size_t parts = 10;
+
+// The best time over a variant's, each at most 1.
+class Shares {
+ public:
+  void add(double share) { shares_.push_back(share); }
+  std::string text() {
+    if (shares_.empty()) return "     –";
+    std::sort(shares_.begin(), shares_.end());
+    double logarithms = 0;
+    for (const double share : shares_) logarithms += std::log(share);
+    char text[80];
+    std::snprintf(text, sizeof text, "%.3f  p5 %.2f  worst %.2f (%zu)",
+                  std::exp(logarithms / static_cast<double>(shares_.size())), shares_[shares_.size() / 20],
+                  shares_.front(), shares_.size());
+    return text;
+  }
+
+ private:
+  std::vector<double> shares_;
+};
+
+void tell(const DeviceTable& whole, bool tells_losers) {
+  const Op& op = find_op(whole.table.op);
+  Shares chosen, guessed, of_portfolio;
+  std::size_t missing = 0;
+  for (std::size_t part = 0; part < parts; ++part) {
+    DeviceTable others{whole.device, whole.table};
+    others.table.anchors.clear();
+    std::vector<TimingTable::Anchor> left_out;
+    for (std::size_t n = 0; n < whole.table.anchors.size(); ++n)
+      (n % parts == part ? left_out : others.table.anchors).push_back(whole.table.anchors[n]);
+    forget_factors(others.table);
+    const std::vector<Candidate> candidates = candidates_of(others);
+    const Chooser chooser(op, whole.device, candidates);
+    for (const TimingTable::Anchor& anchor : left_out) {
+      double best = 0;
+      for (const double us : anchor.us)
+        if (us > 0 && (best == 0 || us < best)) best = us;
+      if (best == 0) continue;
+      of_portfolio.add(std::min(1.0, anchor.best_us / best));
+      Choices choices(chooser, anchor.problem, true);
+      const std::vector<UntunedVariant> guesses = untuned(op, anchor.problem, whole.device);
+      double guess = 0;
+      for (std::size_t v = 0; !guesses.empty() && v < whole.table.variants.size(); ++v) {
+        const TimingTable::Variant& variant = whole.table.variants[v];
+        if (variant.config.text().empty() && variant.template_name == guesses.front().tmpl->name)
+          guess = anchor.us[v];
+      }
+      if (guess > 0) guessed.add(std::min(1.0, anchor.best_us / guess));
+      const Choice* const choice = choices.at(0);
+      const double us = choice != nullptr ? anchor.us[choice->candidate] : guess;
+      if (us == 0) {
+        ++missing;
+        continue;
+      }
+      chosen.add(std::min(1.0, anchor.best_us / us));
+      if (tells_losers && us > 1.25 * anchor.best_us) {
+        const std::size_t at = choice != nullptr ? choice->candidate : 0;
+        std::printf("  %.2f (guess %.2f) %s %s: %s\n", anchor.best_us / us,
+                    guess > 0 ? anchor.best_us / guess : 0, candidates[at].template_name.c_str(),
+                    candidates[at].config.text().c_str(), shown_problem(op.name, anchor.problem).c_str());
+      }
+    }
+  }
+  std::printf("%-16s chosen %s | guess %s | portfolio %s | %zu of another time\n", op.name.c_str(),
+              chosen.text().c_str(), guessed.text().c_str(), of_portfolio.text().c_str(), missing);
+}
+
+}  // namespace
+}  // namespace tunesmith
+
+int main(int argc, char** argv) {
+  using namespace tunesmith;
+  try {
+    const std::filesystem::path folder = argc > 1 ? argv[1] : "generated";
+    const auto file = [&](std::string_view name) {
+      const std::filesystem::path path = folder / name;
+      return std::filesystem::exists(path) ? read_file(path) : std::string();
+    };
+    const std::vector<std::string> wanted(argv + std::min(argc, 2), argv + argc);
+    for (const DeviceTable& table : read_timing_tables(file, ops()))
+      if (wanted.empty() || std::find(wanted.begin(), wanted.end(), table.table.op) != wanted.end())
+        tell(table, !wanted.empty());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "left_out: %s\n", error.what());
+    return 1;
+  }
+}
