@@ -211,6 +211,16 @@ TEST(Compilers, WhatIsCompiledAheadIsFoundAndAsksNobodyToWait) {
   }
   EXPECT_EQ(results.front().verdict, Verdict::ok);
   EXPECT_FALSE(results.front().milliseconds.has_value()) << "an earlier compilation's";
+
+  // One that goes on is taken over, though there is no room for another.
+  source.text = "int answer() { return 43; }";
+  source.hash = std::string(64, '5');
+  compilers.begin_ahead(source, 0);
+  compilers.begin(2, source);
+  EXPECT_EQ(compilers.at_work(), 1);
+  for (results.clear(); results.empty(); results = compilers.update()) wait_for(descriptors, 0.05);
+  EXPECT_EQ(results.front().ticket, 2);
+  EXPECT_EQ(results.front().verdict, Verdict::ok);
   std::filesystem::remove_all(folder);
 }
 

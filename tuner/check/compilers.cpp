@@ -70,13 +70,24 @@ Compilers::Process& Compilers::give(const Source& source, double limit_s) {
   return process;
 }
 
+Compilers::Process* Compilers::unwanted(const Source& source) {
+  const auto found = std::find_if(processes_.begin(), processes_.end(), [&](const Process& p) {
+    return p.at_work && !p.wanted && p.request.hash == source.hash && p.request.suffix == source.suffix &&
+           p.request.target == source.target;
+  });
+  return found == processes_.end() ? nullptr : &*found;
+}
+
 void Compilers::begin(std::int64_t ticket, const Source& source, double limit_s) {
-  Process& process = give(source, limit_s);
+  Process* const begun = unwanted(source);
+  Process& process = begun != nullptr ? *begun : give(source, limit_s);
   process.wanted = true;
   process.ticket = ticket;
 }
 
-void Compilers::begin_ahead(const Source& source, double limit_s) { give(source, limit_s); }
+void Compilers::begin_ahead(const Source& source, double limit_s) {
+  if (unwanted(source) == nullptr) give(source, limit_s);
+}
 
 void Compilers::send(Process& process) {
   if (!process.child) start(process);

@@ -39,7 +39,7 @@ class Compilers {
   bool has_room() const;  ///< for one more source
   int at_work() const;    ///< running compilations whose results are wanted
   /// Begins a compilation. With a limit above 0 it may take no longer than that; the time-out of all
-  /// compilations applies in any case.
+  /// compilations applies in any case. A compilation of the same source whose result is not wanted goes on.
   void begin(std::int64_t ticket, const Source& source, double limit_s = 0);
   /// Compiles only into the cache folder, where begin() then finds the binary.
   void begin_ahead(const Source& source, double limit_s);
@@ -66,6 +66,7 @@ class Compilers {
     Clock::time_point began, deadline;
   };
   Process& give(const Source& source, double limit_s);
+  Process* unwanted(const Source& source);  // the process that compiles it, but not for a ticket
   void start(Process& process);
   void take(Process& process, const Frame& frame, std::vector<CompileResult>& results);
   void send(Process& process);

@@ -21,6 +21,9 @@ constexpr double much_slower = 1.03;
 // If fewer tasks than these are left, they are not reserved, or one device might end long before the others.
 constexpr std::size_t few_left = 16;
 
+// The number of problems whose lists are compiled while one slow compilation holds up a list.
+constexpr std::size_t most_upcoming = 4;
+
 // The tasks in their order, each for the next device that is free. The finals of a problem are on one device:
 // if the problem is split, on the device that ends its last part.
 class TaskQueue {
@@ -46,14 +49,12 @@ class TaskQueue {
       while (const auto task = next(device_run)) {
         const bool piece = parts_left_.contains(task->problem);
         const Problem& problem = problems_[task->problem];
-        const Problem* const next = upcoming(device_run);
         keep(*task, device_run.run({.problem = problem,
                                     .mode = piece ? modes::search : assignment_.mode,
                                     .part = *task,
                                     .listed = listed_for(problem),
                                     .seconds = share_of(*task),
-                                    .next = next,
-                                    .listed_next = listed_for(next == nullptr ? problem : *next)}));
+                                    .next = upcoming(device_run)}));
         if (piece && last_part(*task) && !interrupted()) {
           const Task whole{task->problem};
           keep(*task,
@@ -106,17 +107,17 @@ class TaskQueue {
   double weight_of(const Task& task) const {
     return assignment_.weights[task.problem] / static_cast<double>(task.parts);
   }
-  // The next problem of a device, whose inputs are made in time that is free. While many tasks are left, this
-  // device will get it; the last tasks go to any free device.
-  const Problem* upcoming(const DeviceRun& device_run) {
+  // The next problems of a device, whose inputs are made and lists compiled in time that is free. While many
+  // tasks are left, this device will get the first of them; the others go to any free device.
+  std::vector<ProblemTask::Upcoming> upcoming(const DeviceRun& device_run) {
     const std::scoped_lock lock(mutex_);
-    if (next_ == tasks_.size()) return nullptr;
-    const Task& task = tasks_[next_];
-    if (tasks_.size() - next_ > few_left) {
-      reserved_.emplace(&device_run, task);
-      ++next_;
+    std::vector<ProblemTask::Upcoming> all;
+    for (std::size_t i = next_; i < std::min(next_ + most_upcoming, tasks_.size()); ++i) {
+      const Problem& problem = problems_[tasks_[i].problem];
+      all.push_back({&problem, listed_for(problem)});
     }
-    return &problems_[task.problem];
+    if (tasks_.size() > next_ + few_left) reserved_.emplace(&device_run, tasks_[next_++]);
+    return all;
   }
   bool last_part(const Task& task) {
     const std::scoped_lock lock(mutex_);

@@ -53,7 +53,7 @@ std::optional<Decision> FinalsRun::run() {
   const ProblemTask& task = session_.task();
   const std::uint64_t seed = session_.context().options.seed;
   session_.make_ahead(task.problem, seed ^ second_check_seed);
-  if (task.next != nullptr) session_.make_ahead(*task.next, seed);
+  if (!task.next.empty()) session_.make_ahead(*task.next.front().problem, seed);
   compile_missing();
   bool other_inputs = false;
   while (const auto question = finals_.next()) {

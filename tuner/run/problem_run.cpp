@@ -214,14 +214,21 @@ void ProblemRun::propose() {
 
 // One slow compilation holds up a list, but not the other compilers.
 void ProblemRun::compile_ahead() {
-  if (!mode_.compiles_ahead || task_.next == nullptr || !search_->exhausted()) return;
-  while (ahead_ < task_.listed_next.size() && context_.compilers.has_room()) {
-    const NamedVariant& listed = task_.listed_next[ahead_++];
+  if (!mode_.compiles_ahead || !search_->exhausted()) return;
+  while (ahead_ < task_.next.size() && context_.compilers.has_room()) {
+    const ProblemTask::Upcoming& next = task_.next[ahead_];
+    if (ahead_listed_ == next.listed.size()) {
+      ++ahead_;
+      ahead_listed_ = 0;
+      continue;
+    }
+    const NamedVariant& listed = next.listed[ahead_listed_++];
     const auto point =
-        table_point(context_.op, *task_.next, session_.device(), listed.template_name, listed.config);
+        table_point(context_.op, *next.problem, session_.device(), listed.template_name, listed.config);
     if (!point) continue;
-    const Source source = render_variant(context_.op, *task_.next, *point, session_.device()).source;
-    context_.compilers.begin_ahead(source, mode_.most_compile_s);
+    const Source source = render_variant(context_.op, *next.problem, *point, session_.device()).source;
+    if (compiled_ahead_.insert(source.hash).second)
+      context_.compilers.begin_ahead(source, mode_.most_compile_s);
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tuner/run/finals.h"
@@ -45,7 +47,8 @@ class ProblemRun {
   const ProblemTask& task_;
   const Mode& mode_;
   int deaths_seen_;
-  std::size_t ahead_ = 0;  // variants of the list that are compiled for the next problem
+  std::size_t ahead_ = 0, ahead_listed_ = 0;  // the problem and variant that are compiled ahead next
+  std::set<std::string> compiled_ahead_;      // hashes of sources
   TunedProblem result_;
   std::unique_ptr<Search> strategy_;
   std::unique_ptr<SearchRun> search_;

@@ -73,7 +73,8 @@ void ProblemSession::prepare() {
   prepared_ = true;
   context_.worker.prepare({context_.op.name, problem, memory});
   context_.references.forget_others(problem);
-  if (!task_.mode.finals && task_.next != nullptr) make_ahead(*task_.next, context_.options.seed);
+  if (!task_.mode.finals && !task_.next.empty())
+    make_ahead(*task_.next.front().problem, context_.options.seed);
 }
 
 void ProblemSession::wait() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tuner/check/compilers.h"
 #include "tuner/check/references.h"
@@ -36,10 +37,13 @@ struct ProblemTask {
   Task part = {};                                ///< only this part of the points is searched
   std::span<const NamedVariant> listed = {};     ///< variants to try, if the mode has a list
   std::optional<double> seconds = std::nullopt;  ///< for the search, if that is less than the run's budget
-  /// The problem that likely follows, and the variants that are listed for it. Its inputs and references are
-  /// made while the finals run, or all the time if there are no finals.
-  const Problem* next = nullptr;
-  std::span<const NamedVariant> listed_next = {};
+  /// The problems that likely follow, with the variants that are listed for them. The first one's inputs and
+  /// references are made while the finals run, or all the time if there are no finals.
+  struct Upcoming {
+    const Problem* problem;
+    std::span<const NamedVariant> listed;
+  };
+  std::vector<Upcoming> next = {};
 
   /// True if this search is one of several on the problem.
   bool in_parts() const { return part.parts > 1; }
