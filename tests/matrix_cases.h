@@ -1,24 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks products of f16 and bf16 in tensor cores (UNIT=mma, wgmma) on a device: every order of the operands'
-// neighbours, odd sizes, packed operands, windows, batches, parts of K, a finish and other outputs.
+// Checks products in tensor cores on a device, of f16 and bf16 (UNIT=mma, wgmma) and of f32 by halves: every
+// order of the operands' neighbours, odd sizes, packed operands, windows, batches, parts of K, a finish and
+// other outputs.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "generator/error.h"
+#include "generator/random.h"
 #include "kernel_file/find_op.h"
 #include "tests/op_cases.h"
 #include "tests/op_checker.h"
 
 namespace tunesmith {
 
-inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
+// Checks each config on each line that it is legal for, and that it is legal for one. The dtypes take turns.
+inline void check_units(Device& device, const Toolchain& toolchain, const std::vector<std::string>& lines,
+                        const std::vector<std::string>& configs, const std::vector<std::string>& dtypes,
+                        const Alteration& alter = nullptr) {
   const Op& op = find_op("tensor");
   const Template& tmpl = find_template(op, "contract");
+  const DeviceFacts& facts = device.facts();
+  std::vector<VariantCase> variants;
+  std::vector<int> taken(configs.size());
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    // The host emulates tensor cores slowly, so that each config has every second line there.
+    const std::size_t step = facts.kind == DeviceKind::cuda ? 1 : 2;
+    for (std::size_t n = line % step; n < configs.size(); n += step) {
+      const std::string& dtype = dtypes.at((line / 2 + n) % dtypes.size());
+      const Problem problem = complete_problem(op, Problem::parse(lines[line] + " dtype=" + dtype));
+      const Space space = tmpl.space(problem, facts);
+      const Values given = Values::parse(configs[n]);
+      try {
+        variants.push_back({problem, space.complete(given)});
+        ++taken[n];
+      } catch (const Error&) {  // Asynchronous copies need aligned neighbours, and two parts enough terms.
+      }
+    }
+  }
+  for (std::size_t n = 0; n < configs.size(); ++n) EXPECT_GE(taken[n], 1) << configs[n];
+  std::vector<Source> sources;
+  for (const VariantCase& variant : variants)
+    sources.push_back(render(op, tmpl, variant.problem, variant.config, facts.target));
+  OpChecker checker(device, alter);
+  const std::vector<Compilation> compiled = compile_all(toolchain, sources);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    ASSERT_TRUE(compiled[i].ok) << compiled[i].log;
+    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
+                  i % 3 == 0, i % 2 == 0);
+  }
+  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
+  EXPECT_EQ(checker.runs(), std::ssize(variants));
+}
+
+inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
   const std::vector<std::string> lines = {
       "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=64 j=48 k=400",
       "expression=\"c[i,j] += a[i,k] * b[j,k]\" i=64 j=48 k=80",
@@ -70,36 +110,70 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
     configs.emplace_back(
         "UNIT=wgmma WARP_N=4 TILE_M=256 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=3");
   }
-  std::vector<VariantCase> variants;
-  std::vector<int> taken(configs.size());
-  for (std::size_t line = 0; line < lines.size(); ++line) {
-    // The host emulates tensor cores slowly, so that each config has every second line there.
-    const std::size_t step = facts.kind == DeviceKind::cuda ? 1 : 2;
-    for (std::size_t n = line % step; n < configs.size(); n += step) {
-      const Problem problem = complete_problem(
-          op, Problem::parse(lines[line] + ((line / 2 + n) % 2 == 0 ? " dtype=f16" : " dtype=bf16")));
-      const Space space = tmpl.space(problem, facts);
-      const Values given = Values::parse(configs[n]);
-      try {
-        variants.push_back({problem, space.complete(given)});
-        ++taken[n];
-      } catch (const Error&) {  // Asynchronous copies need aligned neighbours, and two parts enough terms.
-      }
-    }
+  check_units(device, toolchain, lines, configs, {"f16", "bf16"});
+}
+
+// The same of f32 by halves. `spread`: the sizes of the inputs are over 40 binades, so that most tiles are
+// multiplied as floats.
+inline void check_halves_units(Device& device, const Toolchain& toolchain, bool spread) {
+  const std::vector<std::string> lines = {
+      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=64 j=48 k=400",
+      "expression=\"c[i,j] += a[i,k] * b[j,k]\" i=64 j=48 k=112",
+      "expression=\"c[i,j] += a[k,i] * b[k,j]\" i=64 j=48 k=112",
+      "expression=\"c[i,j] += a[k,i] * b[j,k]\" i=72 j=80 k=328",
+      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=37 j=41 k=77",
+      "expression=\"c[i,j] += a[i,k] * b[j,k]\" i=137 j=141 k=203",
+      "expression=\"c[i,j] += a[k,i] * b[j,k]\" i=70 j=3 k=131",
+      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=34 j=38 k=110",
+      "expression=\"c[i] += a[i,k] * b[k]\" i=50 k=90",
+      "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=34 j=106 k=18 out_dtype=f16",
+      "expression=\"out[b,i,k] += x[i,j,b] * y[j,b,k]\" b=3 i=34 j=106 k=20",
+      "expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=8 y=6 x=8 c=12 i=3 j=3",
+      "expression=\"out[n,o,y,x] += image[n,c,2*y+i,x+2*j] * w[o,c,i,j]\" n=2 o=5 y=4 x=9 c=17 i=3 j=2",
+      "expression=\"out[n,y,x,o] += image[n,2*y+i,2*x+j,c] * w[i,j,c,o]\" n=2 o=16 y=5 x=4 c=12 i=3 j=3",
+      "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=40 j=24 k=133 finish=\"max(out + bias[j], 0)\"",
+      "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=108",
+      "expression=\"out[a,b] += x[a,k,l] * y[l,k,b]\" a=40 b=36 k=12 l=9",
+  };
+  std::vector<std::string> configs = {
+      "UNIT=halves TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=32 STAGES=1",
+      "UNIT=halves TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=1 PACK=both",
+      "UNIT=halves TILE_M=128 TILE_N=96 THREAD_M=8 THREAD_N=8 TILE_K=16 STAGES=1 PACK=first OUT_BY=rows",
+      "UNIT=halves TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=1 OUT_BY=shared",
+      "UNIT=halves TILE_M=96 TILE_N=128 THREAD_M=12 THREAD_N=8 TILE_K=32 STAGES=1 SPLIT=2",
+      "UNIT=halves TILE_M=128 TILE_N=64 THREAD_M=8 THREAD_N=16 TILE_K=16 STAGES=1 ORDER_K=second",
+      "UNIT=packed_halves TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=32 STAGES=3",
+      "UNIT=packed_halves TILE_M=128 TILE_N=64 THREAD_M=8 THREAD_N=16 TILE_K=32 STAGES=2",
+      "UNIT=packed_halves TILE_M=96 TILE_N=32 THREAD_M=12 THREAD_N=8 TILE_K=16 STAGES=4 SPLIT=2",
+      "UNIT=packed_halves TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=2 ORDER_K=second "
+      "OUT_BY=shared",
+      "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2",
+      "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 OUT_BY=shared",
+      "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 SPLIT=2",
+      "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3 ORDER_K=second "
+      "OUT_BY=rows",
+  };
+  const DeviceFacts& facts = device.facts();
+  if (facts.kind == DeviceKind::cuda && facts.compute_capability != 90)
+    std::erase_if(configs, [](const std::string& config) { return config.starts_with("UNIT=wgmma"); });
+  if (facts.kind == DeviceKind::cuda && facts.compute_capability == 90) {  // the host has less shared memory
+    for (const char* const large : {"TILE_M=128 TILE_N=256 THREAD_M=2 THREAD_N=64 STAGES=2",
+                                    "TILE_M=256 TILE_N=128 THREAD_M=4 THREAD_N=32 STAGES=2 OUT_BY=rows",
+                                    "TILE_M=128 TILE_N=128 THREAD_M=2 THREAD_N=32 STAGES=3 SPLIT=2",
+                                    "TILE_M=128 TILE_N=64 THREAD_M=4 THREAD_N=16 STAGES=4 OUT_BY=shared"})
+      configs.push_back("UNIT=wgmma_halves TILE_K=64 " + std::string(large));
   }
-  for (std::size_t n = 0; n < configs.size(); ++n) EXPECT_GE(taken[n], 1) << configs[n];
-  std::vector<Source> sources;
-  for (const VariantCase& variant : variants)
-    sources.push_back(render(op, tmpl, variant.problem, variant.config, facts.target));
-  OpChecker checker(device);
-  const std::vector<Compilation> compiled = compile_all(toolchain, sources);
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    ASSERT_TRUE(compiled[i].ok) << compiled[i].log;
-    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
-                  false);
+  for (std::string& config : configs) config += " WARP_N=4 RESIDENT_WARPS=8";
+  Alteration alter;
+  if (spread) {
+    alter = [](std::vector<std::vector<double>>& inputs) {
+      Random random(7);
+      for (std::vector<double>& input : inputs)
+        for (double& x : input)
+          x = static_cast<float>(std::ldexp(x, static_cast<int>(random.below(40)) - 20));
+    };
   }
-  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
-  EXPECT_EQ(checker.runs(), std::ssize(variants));
+  check_units(device, toolchain, lines, configs, {"f32"}, alter);
 }
 
 }  // namespace tunesmith

@@ -11,5 +11,14 @@ class MatrixUnits : public GpuTest {};
 
 TEST_F(MatrixUnits, AreRightForEveryNest) { check_matrix_units(device(), *make_nvrtc_toolchain()); }
 
+TEST_F(MatrixUnits, OfHalvesAreRightForEveryNest) {
+  if (device().facts().compute_capability < 80) GTEST_SKIP() << "halves need compute capability 8.0";
+  check_halves_units(device(), *make_nvrtc_toolchain(), false);
+}
+TEST_F(MatrixUnits, OfHalvesAreRightForSpreadNumbers) {
+  if (device().facts().compute_capability < 80) GTEST_SKIP() << "halves need compute capability 8.0";
+  check_halves_units(device(), *make_nvrtc_toolchain(), true);
+}
+
 }  // namespace
 }  // namespace tunesmith

@@ -185,9 +185,9 @@ __device__ __forceinline__ void fill(Terms* terms, int stages, const Digits& dig
 #include "tensor/contract/halves.inl"
 #include "tensor/contract/out.inl"
 
-// The place of this thread's j-th sum of its i-th row among the kept sums of all blocks.
-__device__ __forceinline__ long long kept_at(long long block, int i, int j) {
-  return ((block * THREAD_M + i) * THREAD_N + j) * threads + static_cast<int>(threadIdx.x);
+// The place of a thread's j-th sum of its i-th row among the kept sums of all blocks.
+__device__ __forceinline__ long long kept_at(long long block, int i, int j, int thread) {
+  return ((block * THREAD_M + i) * THREAD_N + j) * threads + thread;
 }
 
 // The grid has a block for each tile of M and N, each of `splits` parts of K with `terms_of_split` terms, and
@@ -337,7 +337,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   for (int i = 0; i < THREAD_M; ++i) {
     if (SPLIT > 1 && splits > 1) {
 #pragma unroll
-      for (int j = 0; j < THREAD_N; ++j) kept[kept_at(blockIdx.x, i, j)] = sums.sum[i][j];
+      for (int j = 0; j < THREAD_N; ++j) kept[kept_at(blockIdx.x, i, j, thread)] = sums.sum[i][j];
     } else {
       store_row(to, tables.out_m[sums.row(i)], columns, sums.sum[i], finish, finish.row(sums.row(i)));
     }
@@ -345,39 +345,62 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
 }
 
 // Adds the sums that the parts of K have left, in the order of the parts. For each tile of M and N and each
-// place in the batch the grid has a block for each row of a thread and each `kept_columns` of its columns.
+// place in the batch the grid has a block for some threads of a tile, each row of a thread and each
+// `kept_columns` of its columns. A block's x are these threads. Each of its y adds a run of the parts, and
+// the first one adds the runs.
 constexpr int kept_columns = contract_kept_columns(THREAD_N);
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(contract_kept_threads)
     ENTRY(tensor_contract_kept)(InOutPointer<Out> out, InputPointer<Compute> kept, long long out_start, int m,
-                                int n, int runs_n, int tiles_m, int tiles_n, int splits, Extents extents,
-                                Extents multipliers, Strides out_strides FINISH_PARAMETERS) {
-  DYNAMIC_SHARED(unsigned char, memory);
-  Tables& tables = *reinterpret_cast<Tables*>(memory);
+                                int n, int runs_n, int tiles_m, int tiles_n, int splits, int splits_of_run,
+                                Extents extents, Extents multipliers, Strides out_strides FINISH_PARAMETERS) {
+  DYNAMIC_SHARED(Compute, runs);
   const Digits digits = {extents, multipliers, {}, {}, out_strides};
   const unsigned tiles = static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n);
-  constexpr unsigned its_blocks = THREAD_M * (THREAD_N / kept_columns);  // of a tile
-  const unsigned at = blockIdx.x / its_blocks;
-  const int i = static_cast<int>(blockIdx.x % THREAD_M);
-  const int from = static_cast<int>(blockIdx.x % its_blocks) / THREAD_M * kept_columns;
+  const unsigned pieces = threads / blockDim.x, its_blocks = pieces * THREAD_M * (THREAD_N / kept_columns);
+  const unsigned at = blockIdx.x / its_blocks, in_tile = blockIdx.x % its_blocks;
+  const int lane = static_cast<int>(threadIdx.x), lanes = static_cast<int>(blockDim.x);
+  const int run = static_cast<int>(threadIdx.y);
+  const int thread = static_cast<int>(in_tile % pieces) * lanes + lane;
+  const int i = static_cast<int>(in_tile / pieces % THREAD_M);
+  const int from = static_cast<int>(in_tile / pieces / THREAD_M) * kept_columns;
   const Tile tile = tile_of(at, tiles_m, tiles_n, 1);
-  const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
-  const Sizes sizes = {m, n, 0, runs_n};
-  fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
-  start();
-  __syncthreads();
   // The block that had the first part. The blocks of the other parts are `tiles` apart.
   const long long first = static_cast<long long>(tile.batch) * splits * tiles + (at - tile.batch * tiles);
+  const int begin = run * splits_of_run, end = min(splits, begin + splits_of_run);
+  start();
+  const auto its_kept = [&](int split, int j) {
+    return kept[kept_at(first + static_cast<long long>(split) * tiles, i, from + j, thread)];
+  };
   Compute sum[kept_columns];
 #pragma unroll
-  for (int j = 0; j < kept_columns; ++j) sum[j] = kept[kept_at(first, i, from + j)];
+  for (int j = 0; j < kept_columns; ++j) sum[j] = its_kept(begin, j);
 #pragma unroll(sizeof(Compute) == 4 ? 8 : 4)
-  for (int split = 1; split < splits; ++split) {
+  for (int split = begin + 1; split < end; ++split) {
+#pragma unroll
+    for (int j = 0; j < kept_columns; ++j) sum[j] = added(sum[j], its_kept(split, j));
+  }
+  if (run > 0) {
+#pragma unroll
+    for (int j = 0; j < kept_columns; ++j) runs[((run - 1) * kept_columns + j) * lanes + lane] = sum[j];
+  }
+  __syncthreads();
+  if (run > 0) return;
+#pragma unroll 1
+  for (int other = 0; other + 1 < static_cast<int>(blockDim.y); ++other) {
 #pragma unroll
     for (int j = 0; j < kept_columns; ++j)
-      sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, from + j)]);
+      sum[j] = added(sum[j], runs[(other * kept_columns + j) * lanes + lane]);
   }
-  const Sums sums(static_cast<int>(threadIdx.x));
+  const Sums sums(thread);
+  const Sizes sizes = {m, n, 0, runs_n};
+  const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
   const Finish<FINISH_ACCESSES, kept_columns> finish(FINISH_OPERANDS, tile, sizes, sums, from);
-  store_row(held_in_register(out + (out_start + batch.out)), tables.out_m[sums.row(i)],
-            columns_of<kept_columns>(tables, sums, from), sum, finish, finish.row(sums.row(i)));
+  Columns<kept_columns> columns;
+#pragma unroll
+  for (int j = 0; j < kept_columns; j += VECTOR_OUT)
+    columns.at[j / VECTOR_OUT] =
+        N::place(digits, tile.n * TILE_N + sums.column(from + j), sizes.n, sizes.runs_n).out;
+  const Offset row = M::place(digits, tile.m * TILE_M + sums.row(i), sizes.m, 0).out;
+  store_row(held_in_register(out + (out_start + batch.out)), row, columns, sum, finish,
+            finish.row(sums.row(i)));
 }

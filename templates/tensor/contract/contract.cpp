@@ -491,23 +491,43 @@ KernelArgument of_each(const std::vector<Each>& all, const Number& number) {
 
 constexpr std::int64_t pack_side = contract_pack_side;
 
-Launch packing_launch(const Packing& packing, const View& view, std::int64_t element,
-                      std::int64_t offset_bytes, bool overlaps) {
-  std::vector<Move> moves = packing.moves;
-  moves.resize(most_digits);
+std::int64_t packing_blocks(const Packing& packing) {
+  if (packing.elements == 0) return 0;
   std::int64_t blocks = 1;
-  for (std::size_t d = 0; d < most_digits; ++d)
-    blocks *= d < 2 ? ceil_divide(moves[d].extent, pack_side) : moves[d].extent;
+  for (std::size_t d = 0; d < packing.moves.size(); ++d)
+    blocks *= d < 2 ? ceil_divide(packing.moves[d].extent, pack_side) : packing.moves[d].extent;
+  return blocks;
+}
+
+// `to` are the operands' places in the workspace.
+Launch packing_launch(const PackedGroups& packed, const Groups& given, std::int64_t element,
+                      const std::array<KernelArgument, 2>& to, bool overlaps) {
+  const std::int64_t first_blocks = packing_blocks(packed.first);
+  std::vector<KernelArgument> arguments = {ArgumentPointer{given.first.array},
+                                           ArgumentPointer{given.second.array},
+                                           to[0],
+                                           to[1],
+                                           given.first.start,
+                                           given.second.start,
+                                           int32(first_blocks)};
+  for (const Packing* packing : {&packed.first, &packed.second}) {
+    std::vector<Move> moves = packing->moves;
+    moves.resize(most_digits);
+    std::vector<std::int32_t> places;
+    for (const Move& move : moves) places.push_back(int32(move.extent));
+    for (const Move& move : moves) places.push_back(int32(move.before));
+    for (const Move& move : moves) places.push_back(int32(move.extent - move.behind));
+    std::vector<std::int64_t> strides;
+    for (const Move& move : moves) strides.push_back(move.from);
+    for (const Move& move : moves) strides.push_back(move.to);
+    arguments.emplace_back(std::move(places));
+    arguments.emplace_back(std::move(strides));
+  }
   return {.kernel = "tensor_contract_pack",
-          .grid = {blocks},
+          .grid = {first_blocks + packing_blocks(packed.second)},
           .block = {contract_pack_threads},
           .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
-          .arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes}, view.start,
-                        of_each(moves, [](const Move& move) { return int32(move.extent); }),
-                        of_each(moves, [](const Move& move) { return int32(move.before); }),
-                        of_each(moves, [](const Move& move) { return int32(move.extent - move.behind); }),
-                        of_each(moves, [](const Move& move) { return move.from; }),
-                        of_each(moves, [](const Move& move) { return move.to; })},
+          .arguments = std::move(arguments),
           .overlaps_previous = overlaps};
 }
 
@@ -563,15 +583,16 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   if (parts.splits > 1)
     work.workspace_bytes =
         tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(compute_dtype(problem));
-  const auto packed_or_not = [&](const Packing& packing, const View& view) -> KernelArgument {
-    if (packing.elements == 0) return ArgumentPointer{view.array};
+  KernelArgument first = ArgumentPointer{given.first.array}, second = ArgumentPointer{given.second.array};
+  for (const auto& [packing, operand] :
+       {std::pair(&its_packed.first, &first), std::pair(&its_packed.second, &second)}) {
+    if (packing->elements == 0) continue;
     const std::int64_t offset = round_up(work.workspace_bytes, 256);
-    work.steps.emplace_back(packing_launch(packing, view, bytes(dtype), offset, overlaps));
-    work.workspace_bytes = offset + packing.elements * bytes(dtype);
-    return WorkspacePointer{offset};
-  };
-  KernelArgument first = packed_or_not(its_packed.first, given.first),
-                 second = packed_or_not(its_packed.second, given.second);
+    work.workspace_bytes = offset + packing->elements * bytes(dtype);
+    *operand = WorkspacePointer{offset};
+  }
+  if (config[PACK] != "none")
+    work.steps.emplace_back(packing_launch(its_packed, given, bytes(dtype), {first, second}, overlaps));
   if (packs_halves(config)) {
     const std::int64_t rows_of_tiles = size_of(groups.batch) * ceil_divide(k.size(), config[TILE_K]);
     const std::int64_t first_tiles = tiles_m * rows_of_tiles, second_tiles = tiles_n * rows_of_tiles;
@@ -615,15 +636,18 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   if (parts.splits == 1) return work;
   std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array}, WorkspacePointer{0},
                                      groups.out.start};
-  add_numbers(its, {m.size(), n.size(), n.in_runs, tiles_m, tiles_n, parts.splits});
+  const std::int64_t of_run = contract_splits_of_run(parts.splits), runs = ceil_divide(parts.splits, of_run);
+  const std::int64_t columns = contract_kept_columns(config[THREAD_N]), threads = tile_threads(config);
+  const std::int64_t lanes = runs <= 4 ? std::gcd(threads, std::int64_t{128}) : 32;  // of a block
+  add_numbers(its, {m.size(), n.size(), n.in_runs, tiles_m, tiles_n, parts.splits, of_run});
   add_extents(its);
   add_strides(its, &Digit::out);
   add_finish(its);
   work.steps.push_back(
       Launch{.kernel = "tensor_contract_kept",
-             .grid = {tiles * config[THREAD_M] * config[THREAD_N] / contract_kept_columns(config[THREAD_N])},
-             .block = {tile_threads(config)},
-             .dynamic_shared_bytes = layout.terms_at,
+             .grid = {tiles * threads / lanes * config[THREAD_M] * config[THREAD_N] / columns},
+             .block = {lanes, runs},
+             .dynamic_shared_bytes = (runs - 1) * columns * lanes * bytes(compute_dtype(problem)),
              .arguments = std::move(its),
              .overlaps_previous = overlaps});
   return work;

@@ -98,7 +98,11 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
 constexpr LayoutSize contract_pack_side = 64, contract_pack_threads = 256;
 
 // The columns of a thread that a block adds which finishes parts of K: the more blocks, the fewer loads one
-// after another.
+// after another. For the same reason up to 16 warps share the parts, at least eight each.
 LAYOUT_FUNCTION LayoutSize contract_kept_columns(LayoutSize thread_n) {
   return thread_n % 8 == 0 ? 8 : thread_n;
+}
+constexpr LayoutSize contract_kept_threads = 512;
+LAYOUT_FUNCTION LayoutSize contract_splits_of_run(LayoutSize splits) {
+  return larger(8, ceil_divide(splits, contract_kept_threads / 32));
 }

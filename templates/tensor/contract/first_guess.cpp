@@ -24,6 +24,12 @@ std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::in
   return name;
 }
 
+// Each of several launches starts while the one before ends.
+void overlap_launches(Values& values) {
+  values.set(START.name, "overlapped");
+  values.set(TRIGGER.name, "early");
+}
+
 // A tile and what a thread has of it, multiplied by warps or by warpgroups.
 struct MatrixShape {
   std::int64_t tile_m, tile_n, thread_m, thread_n;
@@ -45,6 +51,13 @@ constexpr auto matrix_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, tru
                                                            {16, 64, 2, 8, false},
                                                            {16, 128, 2, 16, false}});
 
+constexpr auto halves_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, true},
+                                                           {256, 128, 4, 32, true},
+                                                           {128, 128, 2, 32, true},
+                                                           {64, 128, 2, 32, true},
+                                                           {128, 64, 2, 16, true},
+                                                           {64, 64, 2, 16, true}});
+
 // The first guess for matrix units: the tile, packing and parts of K that need the fewest clocks by a model
 // of multiplications, of bytes that fill and leave shared memory, of what a block alone waits for, and of
 // storing, packing and adding parts.
@@ -65,11 +78,9 @@ class MatrixModel {
       const auto packs = static_cast<Packs>(pack);
       if (packs == Packs::channels && windowed_operand(groups) < 0) continue;
       const PackedGroups its = packed(problem, groups, packs);
-      for (const Packing* packing : {&its.first, &its.second}) {
-        if (packing->elements == 0) continue;
-        const auto moved = static_cast<double>(2 * packing->elements * bytes(dtype_of(problem)));
-        pack_clocks_.at(pack) += moved / memory_bytes / multiprocessors() + launch_clocks;
-      }
+      const std::int64_t elements = its.first.elements + its.second.elements;
+      const auto moved = static_cast<double>(2 * elements * bytes(dtype_of(problem)));
+      pack_clocks_.at(pack) = moved / memory_bytes / multiprocessors() + launch_clocks;
     }
   }
 
@@ -85,6 +96,16 @@ class MatrixModel {
     return best_;
   }
 
+  // The same for floats that are multiplied by halves in warpgroups, if that takes less than `most` clocks.
+  std::optional<Values> best_halves(double most) {
+    if (!has_wgmma(device_) || !has_halves(problem_, device_) || !are_enough_for_halves(k_, 64))
+      return std::nullopt;
+    for (const MatrixShape& shape : halves_shapes)
+      for (const bool second : {false, true})
+        for (const std::int64_t stages : {2, 3, 4}) consider_halves(shape, second, stages);
+    return least_ < most ? best_ : std::nullopt;
+  }
+
  private:
   // Clocks of a launch, of a load from the second-level cache, and until a product's sums are there; bytes
   // per clock and multiprocessor of memory, of that cache and of shared memory; clocks of a warp's access.
@@ -95,11 +116,24 @@ class MatrixModel {
   static constexpr std::int64_t other_bytes = 4096, most_other_bytes = 17408;  // of shared memory, of tables
   double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
 
+  // A way to multiply a tile: the clocks of a step of many blocks, and of a block that is alone.
+  struct Way {
+    std::string_view unit;
+    const MatrixShape& shape;
+    Packs packs;
+    bool second;
+    std::int64_t tile_k, stages, warps, resident;
+    double step, alone, before;  // clocks of the launches before
+  };
+
+  bool counts(Packs packs, bool second, const WidthTable::Widths& widths) const {
+    return widths.out > 0 && (!second || (packs == Packs::none && (widths.a_along_k || widths.b_along_k)));
+  }
+
   void consider(const MatrixShape& shape, Packs packs, bool second, std::int64_t stages) {
     if (packs != Packs::channels && nest_of(problem_).bounds() > 0) return;
     const WidthTable::Widths widths = widths_.of(packs, second);
-    if (widths.out == 0 || (second && (packs != Packs::none || (!widths.a_along_k && !widths.b_along_k))))
-      return;
+    if (!counts(packs, second, widths)) return;
     const std::int64_t element = bytes(dtype_of(problem_));
     const bool asynchronous = stages > 1;
     if (asynchronous != (std::min(widths.a, widths.b) * element >= 4)) return;
@@ -113,9 +147,6 @@ class MatrixModel {
     if (block_bytes + most_other_bytes > device_.max_shared_bytes_per_block) return;
     std::int64_t warps = 16;
     while (warps > 8 && (sums + 64) * 32 * std::max(warps, threads / 32) > 65536) warps -= 4;
-    const std::int64_t resident = resident_blocks(threads, warps, block_bytes + other_bytes, device_);
-    const std::int64_t tiles_m = ceil_divide(m_, shape.tile_m), tiles_n = ceil_divide(n_, shape.tile_n);
-    const std::int64_t tiles = tiles_m * tiles_n * batch_;
     // A step of a tile: multiplications, bytes, and accesses of a warp.
     const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
     const double products = area * static_cast<double>(tile_k) / (shape.warpgroups ? 2048 : 1024);
@@ -124,13 +155,11 @@ class MatrixModel {
                        columns = shape.warpgroups ? shape.tile_n : 4 * shape.thread_n;
     const std::int64_t readers = shape.tile_m / rows * (shape.tile_n / columns);
     const auto read_bytes = static_cast<double>(readers * (rows + columns) * tile_k * element);
-    const double filling = std::max(static_cast<double>(stage_bytes) / cache_bytes,
-                                    (static_cast<double>(stage_bytes) + read_bytes) / shared_bytes);
     const double accesses = static_cast<double>(tile_k) / 32 *
                             (static_cast<double>(shape.tile_m) / static_cast<double>(widths.a) +
                              static_cast<double>(shape.tile_n) / static_cast<double>(widths.b));
     const double copying = accesses * access_clocks * (asynchronous ? 1 : 2);
-    const double step = std::max({products, filling, copying});
+    const double step = std::max({products, filling(stage_bytes, read_bytes), copying});
     const std::int64_t ahead = std::max<std::int64_t>(1, stages - (shape.warpgroups ? 2 : 1));
     // A block alone waits for its copies, and a warp for its products: four warps fill a multiprocessor.
     const std::int64_t busy = shape.warpgroups ? 4 : std::min<std::int64_t>(4, threads / 32);
@@ -140,39 +169,98 @@ class MatrixModel {
     const double alone = asynchronous
                              ? std::max({step, latency_clocks / static_cast<double>(ahead), multiplying})
                              : std::max(2 * latency_clocks + copying, multiplying) + copying;
+    take({.unit = shape.warpgroups ? "wgmma" : "mma",
+          .shape = shape,
+          .packs = packs,
+          .second = second,
+          .tile_k = tile_k,
+          .stages = stages,
+          .warps = warps,
+          .resident = resident_blocks(threads, warps, block_bytes + other_bytes, device_),
+          .step = step,
+          .alone = alone,
+          .before = pack_clocks_.at(static_cast<std::size_t>(packs))});
+  }
+
+  void consider_halves(const MatrixShape& shape, bool second, std::int64_t stages) {
+    const WidthTable::Widths widths = widths_.of(Packs::none, second);
+    if (!counts(Packs::none, second, widths)) return;
+    constexpr std::int64_t tile_k = 64, planes = 2, warps = 8;
+    const std::int64_t threads = shape.tile_m * shape.tile_n / (shape.thread_m * shape.thread_n);
+    const std::int64_t stage_bytes = planes * (shape.tile_m + shape.tile_n) * tile_k * 2;
+    const std::int64_t block_bytes = stages * (stage_bytes + 1024);
+    if (block_bytes + most_other_bytes > device_.max_shared_bytes_per_block) return;
+    // Three products. A warpgroup waits for them to end before it adds them to its sums, while another one
+    // may multiply.
+    const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
+    const double products = 3 * area * static_cast<double>(tile_k) / 2048;
+    const auto parts =
+        static_cast<double>(shape.thread_m / 2 * std::max<std::int64_t>(1, shape.thread_n / 32));
+    const double waiting = parts * 2 * (product_latency_clocks + 100);
+    const double read_bytes = 3.0 * static_cast<double>(shape.tile_m / 64 * (64 + shape.tile_n) * tile_k * 2);
+    const double step = std::max(1.6 * products, filling(stage_bytes, read_bytes));
+    // Before, all tiles are read as floats and written as halves.
+    const auto moved = static_cast<double>((round_up(m_, shape.tile_m) + round_up(n_, shape.tile_n)) *
+                                           round_up(k_, tile_k) * batch_ * 8);
+    take({.unit = "wgmma_halves",
+          .shape = shape,
+          .packs = Packs::none,
+          .second = second,
+          .tile_k = tile_k,
+          .stages = stages,
+          .warps = warps,
+          .resident = resident_blocks(threads, warps, block_bytes + other_bytes, device_),
+          .step = step,
+          .alone = std::max({step, latency_clocks / static_cast<double>(stages - 1), products + waiting}),
+          .before = moved / memory_bytes / multiprocessors() + launch_clocks});
+  }
+
+  static double filling(std::int64_t stage_bytes, double read_bytes) {
+    return std::max(static_cast<double>(stage_bytes) / cache_bytes,
+                    (static_cast<double>(stage_bytes) + read_bytes) / shared_bytes);
+  }
+
+  // Takes the parts of K that need the fewest clocks, if these are fewer than before.
+  void take(const Way& way) {
+    const MatrixShape& shape = way.shape;
+    const WidthTable::Widths widths = widths_.of(way.packs, way.second);
+    const std::int64_t tiles_m = ceil_divide(m_, shape.tile_m), tiles_n = ceil_divide(n_, shape.tile_n);
+    const std::int64_t tiles = tiles_m * tiles_n * batch_;
+    const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
     const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
     for (const std::int64_t split : splits) {
-      if (split > 1 && (k_ < 2 * tile_k * split || tiles * split > 4096)) break;
+      if (split > 1 && (k_ < 2 * way.tile_k * split || tiles * split > 4096)) break;
       if (split == 1 && least_parts_ > 1) continue;
-      const Parts parts = parts_of(k_, split, tile_k, least_parts_);
+      const Parts parts = parts_of(k_, split, way.tile_k, least_parts_);
       const std::int64_t blocks = tiles * parts.splits;
-      const auto steps = static_cast<double>(ceil_divide(parts.terms, tile_k));
+      const auto steps = static_cast<double>(ceil_divide(parts.terms, way.tile_k));
       const auto rounds =
-          static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * resident));
-      double clocks = std::max(rounds_of(blocks, resident, device_) * steps * step,
-                               rounds * (steps * alone + 2 * latency_clocks));
+          static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * way.resident));
+      double clocks = std::max(rounds_of(blocks, way.resident, device_) * steps * way.step,
+                               rounds * (steps * way.alone + 2 * latency_clocks));
       clocks += static_cast<double>(blocks) / std::min(multiprocessors(), static_cast<double>(blocks)) *
                 (parts.splits > 1 ? area * 8 : out_bytes) / memory_bytes;
       if (parts.splits > 1) clocks += launch_clocks;
-      clocks += pack_clocks_.at(static_cast<std::size_t>(packs));
+      clocks += way.before;
       if (best_ && clocks >= least_) continue;
       least_ = clocks;
-      best_ = Values{{std::string(UNIT.name), shape.warpgroups ? "wgmma" : "mma"},
+      best_ = Values{{std::string(UNIT.name), std::string(way.unit)},
                      {std::string(WARP_N.name), std::int64_t{4}},
                      {std::string(TILE_M.name), shape.tile_m},
                      {std::string(TILE_N.name), shape.tile_n},
                      {std::string(THREAD_M.name), shape.thread_m},
                      {std::string(THREAD_N.name), shape.thread_n},
-                     {std::string(TILE_K.name), tile_k},
-                     {std::string(STAGES.name), stages},
+                     {std::string(TILE_K.name), way.tile_k},
+                     {std::string(STAGES.name), way.stages},
                      {std::string(SPLIT.name), split},
-                     {std::string(PACK.name), std::string(name_of(packs))},
-                     {std::string(RESIDENT_WARPS.name), warps}};
-      if (second) best_->set(ORDER_K.name, "second");
+                     {std::string(PACK.name), std::string(name_of(way.packs))},
+                     {std::string(RESIDENT_WARPS.name), way.warps}};
+      if (way.before > 0 || parts.splits > 1) overlap_launches(*best_);
+      if (way.second) best_->set(ORDER_K.name, "second");
       // Single elements are stored side by side only by way of shared memory.
       if (widths.out * bytes(out_dtype(problem_)) < 8 && parts.splits == 1)
         best_->set(OUT_BY.name, stores_rows_ ? "rows" : "shared");
-      const std::int64_t operands = (m_ + n_) * k_ * batch_ * element;
+      const std::int64_t operands = (m_ + n_) * k_ * batch_ * bytes(dtype_of(problem_));
       if (tiles_m > 8 && tiles_n > 1 && operands > std::int64_t{32} << 20)
         best_->set(BLOCK_ORDER.name, "banded");
     }
@@ -317,6 +405,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       split = its_split;
       least = clocks;
     }
+  }
+  if (device.kind == DeviceKind::cuda) {
+    if (std::optional<Values> by_halves = MatrixModel(problem, groups, device).best_halves(least))
+      return by_halves;
   }
   // A wider tile has longer runs of the operand's neighbours, where these are not the output's.
   Shape shape = *best;

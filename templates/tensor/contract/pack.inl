@@ -1,58 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies an operand into the workspace, where its rows are neighbours and its terms come one after another.
+// Copies operands into the workspace, where their rows are neighbours and their terms come one after another.
 
 constexpr int pack_side = contract_pack_side, pack_threads = contract_pack_threads;
 
-// The first digit of the extents is the nearest in `to`, the second the nearest in `from` or another one. A
-// block moves 64 places of both; blocks count through the other digits. Places that are not from `begins` to
-// `ends` are not in `from`, and zeros in `to`.
-extern "C" __global__ void __launch_bounds__(pack_threads)
-    ENTRY(tensor_contract_pack)(InputPointer<T> from, InOutPointer<T> to, long long start_from,
-                                Extents extents, Extents begins, Extents ends,
-                                OfDigits<long long> from_strides, OfDigits<long long> to_strides) {
-  if constexpr (PACK == Pack::none) return;  // it is not launched
-  DYNAMIC_SHARED(T, tile);                   // of lines one element longer
-  unsigned at = blockIdx.x;
+// For each digit of an operand: its extent, the places from `begins` to `ends` that are in the array, and how
+// far it moves in the array and in the packed copy. The first digit is the nearest in the copy, the second
+// the nearest in the array or another one.
+struct PackPlaces {
+  int extents[16], begins[16], ends[16];
+};
+struct PackStrides {
+  long long from[16], to[16];
+};
+
+// A block moves 64 places of the first two digits; blocks count through the other digits. Places that are not
+// in the array are zeros in the copy.
+__device__ __forceinline__ void pack_places(const T* from, T* to, long long start_from,
+                                            const PackPlaces& places, const PackStrides& strides, T* tile,
+                                            unsigned at) {
   int corner[2], room[2];
 #pragma unroll
   for (int d = 0; d < 2; ++d) {
-    const unsigned tiles = ceil_divide(extents[d], pack_side);
+    const unsigned tiles = ceil_divide(places.extents[d], pack_side);
     corner[d] = static_cast<int>(at % tiles) * pack_side;
-    room[d] = extents[d] - corner[d];
+    room[d] = places.extents[d] - corner[d];
     at /= tiles;
   }
-  long long source = start_from + corner[0] * from_strides[0] + corner[1] * from_strides[1];
-  long long target = corner[0] * to_strides[0] + corner[1] * to_strides[1];
+  long long source = start_from + corner[0] * strides.from[0] + corner[1] * strides.from[1];
+  long long target = corner[0] * strides.to[0] + corner[1] * strides.to[1];
   bool exists = true;
   constexpr int digits = larger(M_RANK, N_RANK) + K_RANK + BATCH_RANK;
 #pragma unroll
   for (int d = 2; d < smaller(16, digits + 1); ++d) {
-    const unsigned extent = static_cast<unsigned>(extents[d]);
+    const unsigned extent = static_cast<unsigned>(places.extents[d]);
     const long long digit = at % extent;
-    exists = exists && digit >= begins[d] && digit < ends[d];
-    source += digit * from_strides[d];
-    target += digit * to_strides[d];
+    exists = exists && digit >= places.begins[d] && digit < places.ends[d];
+    source += digit * strides.from[d];
+    target += digit * strides.to[d];
     at /= extent;
   }
   start();
   const int lane = static_cast<int>(threadIdx.x) % pack_side;
   const int line = static_cast<int>(threadIdx.x) / pack_side;
-  const bool turned = from_strides[1] == 1;
+  const bool turned = strides.from[1] == 1;
+  constexpr int steps = pack_side * pack_side / pack_threads, lines = pack_threads / pack_side;
+  T held[steps];  // all loads run at once
 #pragma unroll
-  for (int step = 0; step < pack_side; step += pack_threads / pack_side) {
-    const int first = turned ? line + step : lane, second = turned ? lane : line + step;
-    if (first >= room[0] || second >= room[1]) continue;
-    T element = {};
-    if (exists && corner[0] + first >= begins[0] && corner[0] + first < ends[0] &&
-        corner[1] + second >= begins[1] && corner[1] + second < ends[1])
-      element = from[source + first * from_strides[0] + second * from_strides[1]];
-    tile[second * (pack_side + 1) + first] = element;
+  for (int s = 0; s < steps; ++s) {
+    const int far = line + s * lines, first = turned ? far : lane, second = turned ? lane : far;
+    const bool is_in = exists && corner[0] + first >= places.begins[0] &&
+                       corner[0] + first < places.ends[0] && corner[1] + second >= places.begins[1] &&
+                       corner[1] + second < places.ends[1];
+    held[s] = {};
+    if (is_in) held[s] = from[source + first * strides.from[0] + second * strides.from[1]];
+  }
+#pragma unroll
+  for (int s = 0; s < steps; ++s) {
+    const int far = line + s * lines, first = turned ? far : lane, second = turned ? lane : far;
+    tile[second * (pack_side + 1) + first] = held[s];
   }
   __syncthreads();
 #pragma unroll
   for (int step = 0; step < pack_side; step += pack_threads / pack_side) {
     if (lane < room[0] && line + step < room[1])
-      to[target + lane * to_strides[0] + (line + step) * to_strides[1]] =
+      to[target + lane * strides.to[0] + (line + step) * strides.to[1]] =
           tile[(line + step) * (pack_side + 1) + lane];
+  }
+}
+
+// Packs one operand or both; the first `first_blocks` blocks pack the first.
+extern "C" __global__ void __launch_bounds__(pack_threads)
+    ENTRY(tensor_contract_pack)(InputPointer<T> first, InputPointer<T> second, InOutPointer<T> to_first,
+                                InOutPointer<T> to_second, long long first_start, long long second_start,
+                                int first_blocks, const __grid_constant__ PackPlaces first_places,
+                                const __grid_constant__ PackStrides first_strides,
+                                const __grid_constant__ PackPlaces second_places,
+                                const __grid_constant__ PackStrides second_strides) {
+  if constexpr (PACK == Pack::none) return;  // it is not launched
+  DYNAMIC_SHARED(T, tile);                   // of lines one element longer
+  const unsigned before = static_cast<unsigned>(first_blocks);
+  if (blockIdx.x < before) {
+    pack_places(first, to_first, first_start, first_places, first_strides, tile, blockIdx.x);
+  } else {
+    pack_places(second, to_second, second_start, second_places, second_strides, tile, blockIdx.x - before);
   }
 }
