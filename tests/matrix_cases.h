@@ -100,6 +100,13 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
       "OUT_BY=shared",
       "UNIT=fma TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=4 WARP_N=16 TILE_K=16 STAGES=1 PACK=channels",
       "UNIT=wgmma WARP_N=4 TILE_M=128 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=64 STAGES=1",
+      "UNIT=mma WARP_N=4 TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=32 STAGES=1 LOAD_BY=pieces",
+      "UNIT=mma WARP_N=4 TILE_M=64 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=1 LOAD_BY=pieces SPLIT=2 "
+      "ADD_BY=last",
+      "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=1 LOAD_BY=pieces "
+      "OUT_BY=rows",
+      "UNIT=mma WARP_N=4 TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=1 SPLIT=4 ADD_BY=last",
+      "UNIT=fma TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=4 WARP_N=16 TILE_K=16 STAGES=1 SPLIT=2 ADD_BY=last",
   };
   const DeviceFacts& facts = device.facts();
   if (facts.kind == DeviceKind::cuda && facts.compute_capability != 90)

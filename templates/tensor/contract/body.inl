@@ -10,6 +10,7 @@
 #include "common/async_copy.cuh"
 #include "common/collectives.cuh"
 #include "common/copy_groups.cuh"
+#include "common/counter.cuh"
 #include "common/float16.cuh"
 #include "common/functions.cuh"
 #include "common/halves.cuh"
@@ -18,6 +19,7 @@
 #include "common/matrix_f64.cuh"
 #include "common/opaque.cuh"
 #include "common/overlap.inl"
+#include "common/pieces.cuh"
 #include "common/resident_blocks.cuh"
 #include "common/shared.cuh"
 #include "common/shared_layout.cuh"
@@ -190,14 +192,36 @@ __device__ __forceinline__ long long kept_at(long long block, int i, int j, int 
   return ((block * THREAD_M + i) * THREAD_N + j) * threads + thread;
 }
 
+// Adds the sums that all parts of this block's tile have left, in the order of the parts.
+__device__ __forceinline__ void add_parts(Sums& sums, const Compute* kept, long long first, long long tiles,
+                                          int splits) {
+  constexpr int at_once = larger(1, 64 / (THREAD_M * THREAD_N));
+  const int thread = static_cast<int>(threadIdx.x);
+#pragma unroll
+  for (int i = 0; i < THREAD_M; ++i) {
+#pragma unroll
+    for (int j = 0; j < THREAD_N; ++j) sums.sum[i][j] = kept[kept_at(first, i, j, thread)];
+  }
+#pragma unroll(at_once)
+  for (int split = 1; split < splits; ++split) {
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i) {
+#pragma unroll
+      for (int j = 0; j < THREAD_N; ++j)
+        sums.sum[i][j] = added(sums.sum[i][j], kept[kept_at(first + split * tiles, i, j, thread)]);
+    }
+  }
+}
+
 // The grid has a block for each tile of M and N, each of `splits` parts of K with `terms_of_split` terms, and
-// each place in the batch. With several parts a block leaves its sums to tensor_contract_kept.
+// each place in the batch. With several parts a block keeps its sums for tensor_contract_kept, or for the
+// block of its tile that is the last to keep its own, as `arrived` tells.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_WARPS, threads))
     ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<Out> out,
-                           InOutPointer<Compute> kept, long long first_start, long long second_start,
-                           long long out_start, int m, int n, int k, int runs_n, int tiles_m, int tiles_n,
-                           int splits, int terms_of_split, Extents extents, Extents multipliers,
-                           Strides first_strides, Strides second_strides,
+                           InOutPointer<Compute> kept, InOutPointer<unsigned> arrived, long long first_start,
+                           long long second_start, long long out_start, int m, int n, int k, int runs_n,
+                           int tiles_m, int tiles_n, int splits, int terms_of_split, Extents extents,
+                           Extents multipliers, Strides first_strides, Strides second_strides,
                            Strides out_strides FINISH_PARAMETERS) {
   SWIZZLED_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
@@ -224,12 +248,14 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   First a;
   Second b;
   const int thread = static_cast<int>(threadIdx.x);
+  const int rows_there = m - static_cast<int>(tile.m) * TILE_M;
+  const int columns_there = n - static_cast<int>(tile.n) * TILE_N;
   if constexpr (tensor_cores) {
     a.share(threadIdx.x, tables.first);
     b.share(threadIdx.x, tables.second);
   } else {
-    a.share(thread, tables.first);
-    b.share(thread, tables.second);
+    a.share(thread, tables.first, rows_there);
+    b.share(thread, tables.second, columns_there);
   }
   Sums sums(thread);
 
@@ -326,22 +352,34 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
     __syncthreads();  // the tiles have been read
     Out* const finished = reinterpret_cast<Out*>(shared);
     Out* const its_first = to + tables.out_n[0];
-    const int columns = min(TILE_N, n - static_cast<int>(tile.n) * TILE_N);
+    const int columns = min(TILE_N, columns_there);
     keep_rows(finished, its_first, columns, tables, sums, finish);
     __syncthreads();
     store_rows(its_first, columns, finished, tables);
     return;
   }
-  const Columns columns = columns_of<THREAD_N>(tables, sums, 0);
+  if (SPLIT > 1 && splits > 1) {
 #pragma unroll
-  for (int i = 0; i < THREAD_M; ++i) {
-    if (SPLIT > 1 && splits > 1) {
+    for (int i = 0; i < THREAD_M; ++i) {
 #pragma unroll
       for (int j = 0; j < THREAD_N; ++j) kept[kept_at(blockIdx.x, i, j, thread)] = sums.sum[i][j];
-    } else {
-      store_row(to, tables.out_m[sums.row(i)], columns, sums.sum[i], finish, finish.row(sums.row(i)));
     }
+    if constexpr (ADD_BY == AddBy::launch) return;
+    const unsigned all = static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n);
+    const unsigned first_block = blockIdx.x - tile.split * all;
+    const unsigned in_batch = first_block - tile.batch * static_cast<unsigned>(splits) * all;
+    Offset& is_last = tables.first[0];  // which is not needed any more
+    __syncthreads();
+    if (threadIdx.x == 0)
+      is_last = last_of(arrived + (tile.batch * all + in_batch), static_cast<unsigned>(splits));
+    __syncthreads();
+    if (is_last == 0) return;
+    add_parts(sums, kept, first_block, all, splits);
   }
+  const Columns columns = columns_of<THREAD_N>(tables, sums, 0);
+#pragma unroll
+  for (int i = 0; i < THREAD_M; ++i)
+    store_row(to, tables.out_m[sums.row(i)], columns, sums.sum[i], finish, finish.row(sums.row(i)));
 }
 
 // Adds the sums that the parts of K have left, in the order of the parts. For each tile of M and N and each

@@ -208,12 +208,18 @@ std::vector<Axis> axes(const Problem& problem) {
        {3, 2, 4, 1},
        "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
        "registers, one ahead"},
+      {LOAD_BY, categories({"vectors", "pieces"}),
+       "how elements of 16 bits come into registers: in aligned vectors, or at any address in the pieces of "
+       "16 "
+       "bytes that hold them"},
       {OUT_BY, categories({"registers", "shared", "rows"}),
        "how sums come into the output: from registers, or by way of shared memory, where neighbours of "
        "different threads are joined; rows: in pieces of 16 bytes at any address"},
       {SPLIT,
        {splits.begin(), splits.end()},
        "blocks that share the terms of a tile, at most; at least half as many, as suits the device best"},
+      {ADD_BY, categories({"launch", "last"}),
+       "what adds the sums of a tile's parts: a launch, or the block that is the last to have its own"},
       {BLOCK_ORDER, categories({"row", "column", "banded"}),
        "in which order blocks take tiles; banded: 8 rows of tiles, column by column"},
       resident_warps_axis({16, 12, 8}),
@@ -233,7 +239,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t out_bytes = bytes(out_dtype(problem));
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
-  const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups);
+  const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups),
+             pieces = has_pieces(problem, groups);
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              halves = has_halves(problem, device);
   const bool wgmma = has_wgmma(device);
@@ -323,6 +330,13 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                 (c[VECTOR_A] == (packs_first(c) ? its.a : 1) &&
                  c[VECTOR_B] == (packs_second(c) ? its.b : 1) && c[VECTOR_OUT] == 1);
        }},
+      conditional(
+          LOAD_BY, "vectors",
+          [=](const Config& c) {
+            return pieces && multiplies_matrices(c) && c[STAGES] == 1 && c[PACK] == "none";
+          },
+          "Pieces of 16 bytes come by way of registers to mma and wgmma, where each operand's neighbours are "
+          "those of one index and nothing is packed."),
       {"Channels are packed of sums of products that read one operand through windows, with an index of K's "
        "own beside; always, where it leaves its array's bounds.",
        [=](const Config& c) { return c[PACK] == "channels" ? has_channels : !has_bounds; }},
@@ -336,6 +350,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       conditional(
           OUT_BY, "registers", [](const Config& c) { return c[SPLIT] == 1; },
           "Parts of K are written from registers."),
+      conditional(
+          ADD_BY, "launch", [](const Config& c) { return c[SPLIT] > 1; }, "One part is not added."),
       {"Rows of the output are stored whole where its neighbours are N's one index, and a tile's in pieces "
        "of "
        "16 bytes.",
@@ -393,6 +409,8 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
        [=](const Config& c) {
          return (c[TILE_M] < 2 * m || c[TILE_M] <= 16) && (c[TILE_N] < 2 * n || c[TILE_N] <= 16);
        }},
+      {"The last block of a tile adds few sums.",
+       [=](const Config& c) { return c[ADD_BY] == "launch" || c[TILE_M] * c[TILE_N] * c[SPLIT] <= 65536; }},
       {"K is split where tiles are few.",
        [=](const Config& c) {
          const std::int64_t tiles = ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch;
@@ -433,7 +451,7 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
              warpgroups = has_warpgroups(problem, device), halves = has_halves(problem, device);
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
-  const bool has_parts = least_parts(problem, groups) > 1;
+  const bool has_parts = least_parts(problem, groups) > 1, pieces = has_pieces(problem, groups);
   const std::int64_t element = bytes(dtype_of(problem));
   const bool becomes_wider = element != bytes(compute_dtype(problem));
   return [=](const Config& c) {
@@ -444,6 +462,7 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
                           : multiplies_matrices(c) ? matrices
                                                    : true;
     if (!has_unit) changed.set(UNIT.name, "fma");
+    if (loads_pieces(c) && !(pieces && has_unit)) changed.set(LOAD_BY.name, "vectors");
     if (has_bounds && c[PACK] != "channels") changed.set(PACK.name, "channels");
     if (!has_channels && c[PACK] == "channels") changed.set(PACK.name, "none");
     if (!widths->counts_n(c)) changed.set(SPAN_N.name, std::int64_t{1});
@@ -576,13 +595,17 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
     }
   };
 
-  // The workspace has the sums of parts of K, then the packed operands.
+  // The workspace has the counters of tiles, the sums of parts of K, then the packed operands.
   Work work;
   const ContractStage stage = stage_of(problem, groups, config);
   const ContractLayout layout = layout_of(problem, stage, k, parts.splits, config);
-  if (parts.splits > 1)
+  std::int64_t kept_at = 0;
+  if (parts.splits > 1) {
+    if (config[ADD_BY] == "last") work.zeroed_bytes = tiles * 4;
+    kept_at = round_up(work.zeroed_bytes, 256);
     work.workspace_bytes =
-        tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(compute_dtype(problem));
+        kept_at + tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(compute_dtype(problem));
+  }
   KernelArgument first = ArgumentPointer{given.first.array}, second = ArgumentPointer{given.second.array};
   for (const auto& [packing, operand] :
        {std::pair(&its_packed.first, &first), std::pair(&its_packed.second, &second)}) {
@@ -619,9 +642,9 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
                                    .overlaps_previous = overlaps});
   }
   std::vector<KernelArgument> arguments = {
-      std::move(first),    std::move(second),  ArgumentPointer{groups.out.array},
-      WorkspacePointer{0}, groups.first.start, groups.second.start,
-      groups.out.start};
+      std::move(first),          std::move(second),   ArgumentPointer{groups.out.array},
+      WorkspacePointer{kept_at}, WorkspacePointer{0}, groups.first.start,
+      groups.second.start,       groups.out.start};
   add_numbers(arguments,
               {m.size(), n.size(), k.size(), n.in_runs, tiles_m, tiles_n, parts.splits, parts.terms});
   add_extents(arguments);
@@ -633,8 +656,8 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
                                  .dynamic_shared_bytes = layout.bytes,
                                  .arguments = std::move(arguments),
                                  .overlaps_previous = overlaps});
-  if (parts.splits == 1) return work;
-  std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array}, WorkspacePointer{0},
+  if (parts.splits == 1 || config[ADD_BY] == "last") return work;
+  std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array}, WorkspacePointer{kept_at},
                                      groups.out.start};
   const std::int64_t of_run = contract_splits_of_run(parts.splits), runs = ceil_divide(parts.splits, of_run);
   const std::int64_t columns = contract_kept_columns(config[THREAD_N]), threads = tile_threads(config);
@@ -654,10 +677,11 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
 }
 
 std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
-  return std::max(
-      std::max(packs_first(config) ? 1 : config[VECTOR_A], packs_second(config) ? 1 : config[VECTOR_B]) *
-          bytes(dtype_of(problem)),
-      config[VECTOR_OUT] * bytes(out_dtype(problem)));
+  const bool any = loads_pieces(config);
+  return std::max(std::max(any || packs_first(config) ? 1 : config[VECTOR_A],
+                           any || packs_second(config) ? 1 : config[VECTOR_B]) *
+                      bytes(dtype_of(problem)),
+                  config[VECTOR_OUT] * bytes(out_dtype(problem)));
 }
 
 }  // namespace

@@ -111,6 +111,15 @@ std::int64_t run_bytes(const Problem& problem, const Groups& groups) {
 
 bool stores_rows(const Groups& groups) { return groups.n.size() == 1 && groups.n.front().out == 1; }
 
+bool has_pieces(const Problem& problem, const Groups& groups) {
+  const auto lies_so = [](const Group& group, Stride stride) {
+    return group.size() == 1 && group.front().*stride == 1;
+  };
+  return bytes(dtype_of(problem)) == 2 && nest_of(problem).bounds() == 0 &&
+         lies_so(first_along_k(groups) ? groups.k : groups.m, &Digit::first) &&
+         lies_so(second_along_k(groups) ? groups.k : groups.n, &Digit::second);
+}
+
 bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride) {
   return along_k(groups, rows, stride) || groups.k.size() > 1 ||
          !(ordered(rows, stride, &Digit::out).digits.front() ==

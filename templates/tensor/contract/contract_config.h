@@ -17,7 +17,9 @@
 
 namespace tunesmith::tensor_op::contraction {
 
+constexpr CategoricalAxis ADD_BY("ADD_BY");
 constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
+constexpr CategoricalAxis LOAD_BY("LOAD_BY");
 constexpr CategoricalAxis ORDER_K("ORDER_K");
 constexpr CategoricalAxis OUT_BY("OUT_BY");
 constexpr CategoricalAxis PACK("PACK");
@@ -57,6 +59,8 @@ inline bool uses_fours(const Config& c) { return uses_warpgroups(c) || swizzles_
 inline bool multiplies_matrices(const Config& c) {  // of 16-bit elements
   return c[UNIT] == "mma" || uses_warpgroups(c) || splits_floats(c);
 }
+
+inline bool loads_pieces(const Config& c) { return c[LOAD_BY] == "pieces"; }
 
 // The type of an element in shared memory.
 inline DType held_dtype(const Problem& problem, const Config& c) {
@@ -179,6 +183,7 @@ class WidthTable {
     if (!multiplies_matrices(c)) its.out = std::min(its.out, stored_);
     // Asynchronous copies turn terms into rows one element at a time. For tensor cores they leave the terms
     // where they are.
+    if (loads_pieces(c)) its.a = its.b = 8;
     const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c) && !multiplies_matrices(c);
     if (turns && its.a_along_k) its.a = 1;
     if (turns && its.b_along_k) its.b = 1;
@@ -210,6 +215,9 @@ std::int64_t run_bytes(const Problem& problem, const Groups& groups);
 
 // True if N is one index, along which the output's elements are neighbours.
 bool stores_rows(const Groups& groups);
+
+// True if each operand's neighbours are those of one index, at any address.
+bool has_pieces(const Problem& problem, const Groups& groups);
 
 // True if packing an operand helps: its neighbours are terms, or its nearest rows are not the output's
 // nearest, or K has several indices.

@@ -457,21 +457,23 @@ __device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held*
 template <typename Side, typename Packed>
 __device__ __forceinline__ void split_tile(Held* to, const T* from, const Offset* rows,
                                            const typename Side::Terms& terms, WarpRange* ranges) {
-  Side side;
-  side.share(static_cast<int>(threadIdx.x), rows);
-  side.load(from, terms);
-  publish(ranges + threadIdx.x / 32, range_of(side));
-  __syncthreads();
-  const SizeRange range = collect<block_warps>(ranges);
-  float scale = 0;
-  if (splits(range)) {
-    scale = scale_of(range);
-    put_halves<true, Packed>(side, to, scale);
-  } else {
-    put_halves<false, Packed>(side, to, scale);
+  if constexpr (packs_halves) {
+    Side side;
+    side.share(static_cast<int>(threadIdx.x), rows);
+    side.load(from, terms);
+    publish(ranges + threadIdx.x / 32, range_of(side));
+    __syncthreads();
+    const SizeRange range = collect<block_warps>(ranges);
+    float scale = 0;
+    if (splits(range)) {
+      scale = scale_of(range);
+      put_halves<true, Packed>(side, to, scale);
+    } else {
+      put_halves<false, Packed>(side, to, scale);
+    }
+    if (threadIdx.x == 0)
+      store_vector<4>(reinterpret_cast<float*>(to + 2 * Packed::plane), Vector<float, 4>{{scale}});
   }
-  if (threadIdx.x == 0)
-    store_vector<4>(reinterpret_cast<float*>(to + 2 * Packed::plane), Vector<float, 4>{{scale}});
 }
 
 // Splits all tiles of both operands. The grid has a block for each: for each place in the batch, tile of M

@@ -9,6 +9,7 @@ constexpr int stages = asynchronous || packs_halves ? STAGES : 2;
 constexpr int stages_ahead = asynchronous && warpgroups ? stages - 2 : stages - 1;
 // If false, a term's offset is a multiple of the stride of K's one index.
 constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
+constexpr bool in_pieces = LOAD_BY == LoadBy::pieces;            // common/pieces.cuh
 constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Held));  // elements of 16 bytes
 
 template <typename To>
@@ -21,6 +22,16 @@ __device__ __forceinline__ To as_held(T value) {
     return to_float(value);
   }
 }
+
+// A vector on its way through registers.
+template <bool IN_PIECES, int VECTOR>
+struct HeldVector {
+  using type = Vector<T, VECTOR>;
+};
+template <int VECTOR>
+struct HeldVector<true, VECTOR> {
+  using type = Pieces;
+};
 
 // TILE rows of TILE_K terms, stored term by term in shared memory. A copy moves VECTOR neighbours. ALONG_K:
 // the neighbours are terms of a row, and so are those of neighbouring threads. Eight threads have the terms
@@ -68,7 +79,11 @@ struct Operand {
   int unit, unit_k;     // the first of them
   int swizzled;         // its place, as a warpgroup takes it
   bool idle;
-  Vector<T, VECTOR> held[asynchronous ? 1 : steps][rows];
+  typename HeldVector<in_pieces, VECTOR>::type held[asynchronous ? 1 : steps][rows];
+  // In pieces: the rows of the tile and the terms of the held tile that exist, and where its vectors begin in
+  // their first pieces, in 3 bits each.
+  int existing, left;
+  unsigned long long shifts;
 
   static __device__ __forceinline__ constexpr int row_of(int at) {
     if constexpr (SPAN > 1) return (at % 8 + at / (8 * SPAN) * 8) * SPAN + at / 8 % SPAN;
@@ -98,10 +113,11 @@ struct Operand {
     return swizzled_place_of(row_of(unit + r * lanes), its_term(s));
   }
 
-  // `row_offsets` holds the offsets of all rows of the tile. `thread` is signed or unsigned, whichever takes
-  // fewer registers.
+  // `row_offsets` holds the offsets of all rows of the tile, of which `rows_there` exist. `thread` is signed
+  // or unsigned, whichever takes fewer registers.
   template <typename Number>
-  __device__ __forceinline__ void share(Number thread, const Offset* row_offsets) {
+  __device__ __forceinline__ void share(Number thread, const Offset* row_offsets, int rows_there = TILE) {
+    existing = rows_there;
     unit = static_cast<int>(ALONG_K ? thread / lanes_k : thread % lanes);
     unit_k = static_cast<int>(ALONG_K ? thread % lanes_k : thread / lanes);
     idle = !all_busy && (unit >= lanes || unit_k >= lanes_k);
@@ -153,9 +169,19 @@ struct Operand {
   // load() and put() copy in two steps, through registers.
   __device__ __forceinline__ void load(const T* source, const Terms& terms) {
     if (!all_busy && idle) return;
+    if constexpr (in_pieces) {
+      left = terms.left;
+      shifts = 0;
+    }
     each<false>(source, terms, [&](int s, int r, int, const T* from, bool exists) {
-      held[s][r] = {};
-      if (exists) held[s][r] = load_vector<VECTOR>(from);
+      if constexpr (in_pieces) {
+        const int count = ALONG_K ? terms.left - its_term(s) : existing - row_of(unit + r * lanes);
+        held[s][r] = load_pieces(from, exists ? smaller(VECTOR, count) : 0);
+        shifts |= static_cast<unsigned long long>(shift_in_piece(from)) << (3 * (s * rows + r));
+      } else {
+        held[s][r] = {};
+        if (exists) held[s][r] = load_vector<VECTOR>(from);
+      }
     });
   }
   __device__ __forceinline__ void put(Held* tile) const {
@@ -167,14 +193,22 @@ struct Operand {
       for (int r = 0; r < rows; ++r) {
         if (!has_unit(r)) break;
         Held* const to = tile + place_of_copy(s, r);
-        Vector<Held, VECTOR> wide;
-#pragma unroll
-        for (int e = 0; e < VECTOR; ++e) wide.element[e] = as_held<Held>(held[s][r].element[e]);
-        if constexpr (ALONG_K && !by_rows) {
-#pragma unroll
-          for (int e = 0; e < VECTOR; ++e) to[e * pitch] = wide.element[e];
+        if constexpr (in_pieces) {
+          static_assert(3 * steps * rows <= 64, "as many bits as there are");
+          const auto shift = static_cast<unsigned>(shifts >> (3 * (s * rows + r))) & 7;
+          store_vector<4>(reinterpret_cast<unsigned*>(to),
+                          elements_of(held[s][r], shift, ALONG_K ? left - its_term(s) : VECTOR));
+          continue;
         } else {
-          store_vector<VECTOR>(to, wide);
+          Vector<Held, VECTOR> wide;
+#pragma unroll
+          for (int e = 0; e < VECTOR; ++e) wide.element[e] = as_held<Held>(held[s][r].element[e]);
+          if constexpr (ALONG_K && !by_rows) {
+#pragma unroll
+            for (int e = 0; e < VECTOR; ++e) to[e * pitch] = wide.element[e];
+          } else {
+            store_vector<VECTOR>(to, wide);
+          }
         }
       }
     }

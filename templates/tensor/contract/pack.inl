@@ -40,31 +40,35 @@ __device__ __forceinline__ void pack_places(const T* from, T* to, long long star
     at /= extent;
   }
   start();
+  // A lane is a place of the digit whose neighbours it reads, and a line one of the other digit.
+  constexpr int steps = pack_side * pack_side / pack_threads, lines = pack_threads / pack_side;
   const int lane = static_cast<int>(threadIdx.x) % pack_side;
   const int line = static_cast<int>(threadIdx.x) / pack_side;
   const bool turned = strides.from[1] == 1;
-  constexpr int steps = pack_side * pack_side / pack_threads, lines = pack_threads / pack_side;
+  const auto exists_at = [&](int d, int at) {
+    return static_cast<unsigned>(corner[d] + at - places.begins[d]) <
+           static_cast<unsigned>(places.ends[d] - places.begins[d]);
+  };
+  const long long step = turned ? strides.from[0] : strides.from[1];
+  const T* its = from + (source + lane * (turned ? strides.from[1] : strides.from[0]) + line * step);
+  exists = exists && (turned ? exists_at(1, lane) : exists_at(0, lane));
   T held[steps];  // all loads run at once
 #pragma unroll
   for (int s = 0; s < steps; ++s) {
-    const int far = line + s * lines, first = turned ? far : lane, second = turned ? lane : far;
-    const bool is_in = exists && corner[0] + first >= places.begins[0] &&
-                       corner[0] + first < places.ends[0] && corner[1] + second >= places.begins[1] &&
-                       corner[1] + second < places.ends[1];
     held[s] = {};
-    if (is_in) held[s] = from[source + first * strides.from[0] + second * strides.from[1]];
+    if (exists && (turned ? exists_at(0, line + s * lines) : exists_at(1, line + s * lines))) held[s] = *its;
+    its += step * lines;
   }
+  T* const place = tile + (turned ? lane * (pack_side + 1) + line : line * (pack_side + 1) + lane);
+#pragma unroll
+  for (int s = 0; s < steps; ++s) place[turned ? s * lines : s * lines * (pack_side + 1)] = held[s];
+  __syncthreads();
+  if (lane >= room[0]) return;
+  T* its_to = to + (target + lane * strides.to[0] + line * strides.to[1]);
 #pragma unroll
   for (int s = 0; s < steps; ++s) {
-    const int far = line + s * lines, first = turned ? far : lane, second = turned ? lane : far;
-    tile[second * (pack_side + 1) + first] = held[s];
-  }
-  __syncthreads();
-#pragma unroll
-  for (int step = 0; step < pack_side; step += pack_threads / pack_side) {
-    if (lane < room[0] && line + step < room[1])
-      to[target + lane * strides.to[0] + (line + step) * strides.to[1]] =
-          tile[(line + step) * (pack_side + 1) + lane];
+    if (line + s * lines < room[1]) *its_to = tile[(line + s * lines) * (pack_side + 1) + lane];
+    its_to += strides.to[1] * lines;
   }
 }
 
