@@ -11,23 +11,20 @@
 namespace tunesmith::tensor_op::contraction {
 namespace {
 
-// The most warps whose sums fit into registers. Of the values that give the same number of blocks it is the
-// smallest, which names them all.
-std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::int64_t area,
-                           std::int64_t words) {
-  const std::int64_t threads = area / (thread_m * thread_n);
-  std::int64_t warps = 16;
-  while (warps > 8 && !fits_registers(thread_m, thread_n, words, warps)) warps -= 4;
+// Of the values of RESIDENT_WARPS that give the same number of blocks the smallest, which names them all.
+std::int64_t name_of_warps(std::int64_t threads, std::int64_t warps) {
   const auto blocks = [&](std::int64_t its) { return std::max<std::int64_t>(1, its * 32 / threads); };
   std::int64_t name = 8;
   while (blocks(name) != blocks(warps)) name += 4;
   return name;
 }
 
-// Each of several launches starts while the one before ends.
-void overlap_launches(Values& values) {
-  values.set(START.name, "overlapped");
-  values.set(TRIGGER.name, "early");
+// The most warps whose sums fit into registers.
+std::int64_t most_resident(std::int64_t thread_m, std::int64_t thread_n, std::int64_t area,
+                           std::int64_t words) {
+  std::int64_t warps = 16;
+  while (warps > 8 && !fits_registers(thread_m, thread_n, words, warps)) warps -= 4;
+  return name_of_warps(area / (thread_m * thread_n), warps);
 }
 
 // A tile and what a thread has of it, multiplied by warps or by warpgroups.
@@ -49,7 +46,8 @@ constexpr auto matrix_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, tru
                                                            {128, 32, 4, 8, false},
                                                            {32, 32, 4, 8, false},
                                                            {16, 64, 2, 8, false},
-                                                           {16, 128, 2, 16, false}});
+                                                           {16, 128, 2, 16, false},
+                                                           {16, 128, 2, 8, false}});
 
 constexpr auto halves_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, true},
                                                            {256, 128, 4, 32, true},
@@ -69,6 +67,7 @@ class MatrixModel {
         widths_(problem, groups),
         has_warpgroups_(has_warpgroups(problem, device)),
         stores_rows_(stores_rows(groups)),
+        has_pieces_(has_pieces(problem, groups)),
         least_parts_(least_parts(problem, groups)),
         m_(size_of(groups.m)),
         n_(size_of(groups.n)),
@@ -80,7 +79,7 @@ class MatrixModel {
       const PackedGroups its = packed(problem, groups, packs);
       const std::int64_t elements = its.first.elements + its.second.elements;
       const auto moved = static_cast<double>(2 * elements * bytes(dtype_of(problem)));
-      pack_clocks_.at(pack) = moved / memory_bytes / multiprocessors() + launch_clocks;
+      pack_clocks_.at(pack) = moved / packed_bytes / multiprocessors() + launch_clocks;
     }
   }
 
@@ -91,28 +90,44 @@ class MatrixModel {
       for (std::size_t pack = 0; pack < number_of_packs; ++pack)
         for (const bool second : {false, true})
           for (const std::int64_t stages : {4, 3, 1})
-            consider(shape, static_cast<Packs>(pack), second, stages);
+            for (const bool in_pieces : {false, true})
+              consider(shape, static_cast<Packs>(pack), second, stages, in_pieces);
     }
     return best_;
   }
 
-  // The same for floats that are multiplied by halves in warpgroups, if that takes less than `most` clocks.
-  std::optional<Values> best_halves(double most) {
+  // The same for floats that are multiplied by halves in warpgroups, if that takes less time than ordinary
+  // multiplications, for which `clocks` of multiplying are known. They reach three quarters of their rate.
+  std::optional<Values> best_halves(double clocks) {
     if (!has_wgmma(device_) || !has_halves(problem_, device_) || !are_enough_for_halves(k_, 64))
       return std::nullopt;
     for (const MatrixShape& shape : halves_shapes)
       for (const bool second : {false, true})
         for (const std::int64_t stages : {2, 3, 4}) consider_halves(shape, second, stages);
-    return least_ < most ? best_ : std::nullopt;
+    const double out_bytes = static_cast<double>(m_) * static_cast<double>(n_ * batch_) *
+                             static_cast<double>(bytes(out_dtype(problem_)));
+    const double ordinary = clocks / 0.75 + out_bytes / memory_bytes / multiprocessors();
+    if (getenv("DBG"))
+      fprintf(stderr, "halves %.0f ordinary %.0f: %d\n", least_, ordinary, least_ + launch_clocks < ordinary);
+    return best_ && least_ + launch_clocks < ordinary ? best_ : std::nullopt;
   }
 
  private:
-  // Clocks of a launch, of a load from the second-level cache, and until a product's sums are there; bytes
-  // per clock and multiprocessor of memory, of that cache and of shared memory; clocks of a warp's access.
-  // They are what GPUs from compute capability 8.0 on have about in common; times of one GPU belong into its
-  // table.
-  static constexpr double launch_clocks = 3000, latency_clocks = 600, product_latency_clocks = 50,
-                          memory_bytes = 16, cache_bytes = 64, shared_bytes = 128, access_clocks = 4;
+  // Clocks of a launch that splits, packs or adds; of a load that many blocks wait for, and of one that is
+  // waited for alone; until a product's sums are there; of the beginning and the end of a block; and of the
+  // turn of the last block of a tile. Bytes per clock and multiprocessor of memory, of operands that are
+  // packed or split, of the second-level cache and of shared memory. They are what GPUs from compute
+  // capability 8.0 on have about in common; times of one GPU belong into its table.
+  static constexpr double launch_clocks = 4600, latency_clocks = 1100, alone_clocks = 500,
+                          product_latency_clocks = 80, block_clocks = 1800, last_clocks = 3600,
+                          memory_bytes = 6, packed_bytes = 8, split_bytes = 10, cache_bytes = 48,
+                          shared_bytes = 128;
+  // Clocks of a warp's access, for all warps of a multiprocessor and for a warp alone: of an asynchronous
+  // copy of 16 bytes, of a shorter one, of a load of single elements, and of a vector from pieces.
+  struct Access {
+    double clocks, alone;
+  };
+  static constexpr Access wide_copy = {9, 6}, copy = {9, 16}, single_load = {5, 27}, pieces = {35, 190};
   static constexpr std::int64_t other_bytes = 4096, most_other_bytes = 17408;  // of shared memory, of tables
   double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
 
@@ -121,7 +136,7 @@ class MatrixModel {
     std::string_view unit;
     const MatrixShape& shape;
     Packs packs;
-    bool second;
+    bool second, in_pieces;
     std::int64_t tile_k, stages, warps, resident;
     double step, alone, before;  // clocks of the launches before
   };
@@ -130,23 +145,33 @@ class MatrixModel {
     return widths.out > 0 && (!second || (packs == Packs::none && (widths.a_along_k || widths.b_along_k)));
   }
 
-  void consider(const MatrixShape& shape, Packs packs, bool second, std::int64_t stages) {
+  void consider(const MatrixShape& shape, Packs packs, bool second, std::int64_t stages, bool in_pieces) {
     if (packs != Packs::channels && nest_of(problem_).bounds() > 0) return;
-    const WidthTable::Widths widths = widths_.of(packs, second);
+    WidthTable::Widths widths = widths_.of(packs, second);
     if (!counts(packs, second, widths)) return;
     const std::int64_t element = bytes(dtype_of(problem_));
     const bool asynchronous = stages > 1;
-    if (asynchronous != (std::min(widths.a, widths.b) * element >= 4)) return;
+    if (in_pieces) {
+      if (!has_pieces_ || packs != Packs::none || asynchronous || std::min(widths.a, widths.b) == 8) return;
+      widths.a = widths.b = 8;
+    } else if (asynchronous != (std::min(widths.a, widths.b) * element >= 4) ||
+               (has_pieces_ && !asynchronous)) {
+      return;
+    }
     if (shape.warpgroups && shape.tile_n % 64 != 0 && !widths.b_along_k) return;  // it is turned
-    const std::int64_t longest = asynchronous ? 64 : 32;
+    const std::int64_t longest = asynchronous || in_pieces ? 64 : 32;
     const std::int64_t tile_k = shape.warpgroups ? 64 : k_ >= longest ? longest : k_ <= 16 ? 16 : 32;
     const std::int64_t sums = shape.thread_m * shape.thread_n;
     const std::int64_t threads = shape.tile_m * shape.tile_n / sums;
     const std::int64_t stage_bytes = (shape.tile_m + shape.tile_n) * tile_k * element;
     const std::int64_t block_bytes = std::max<std::int64_t>(2, stages) * stage_bytes;
     if (block_bytes + most_other_bytes > device_.max_shared_bytes_per_block) return;
+    // A thread holds both pieces of its vectors while it multiplies.
+    const std::int64_t held = in_pieces ? stage_bytes / threads / 2 : 0;
+    if (in_pieces && sums + held > 144) return;
     std::int64_t warps = 16;
-    while (warps > 8 && (sums + 64) * 32 * std::max(warps, threads / 32) > 65536) warps -= 4;
+    while (warps > 8 && (sums + held + 64) * 32 * std::max(warps, threads / 32) > 65536) warps -= 4;
+    warps = name_of_warps(threads, warps);
     // A step of a tile: multiplications, bytes, and accesses of a warp.
     const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
     const double products = area * static_cast<double>(tile_k) / (shape.warpgroups ? 2048 : 1024);
@@ -155,24 +180,31 @@ class MatrixModel {
                        columns = shape.warpgroups ? shape.tile_n : 4 * shape.thread_n;
     const std::int64_t readers = shape.tile_m / rows * (shape.tile_n / columns);
     const auto read_bytes = static_cast<double>(readers * (rows + columns) * tile_k * element);
-    const double accesses = static_cast<double>(tile_k) / 32 *
-                            (static_cast<double>(shape.tile_m) / static_cast<double>(widths.a) +
-                             static_cast<double>(shape.tile_n) / static_cast<double>(widths.b));
-    const double copying = accesses * access_clocks * (asynchronous ? 1 : 2);
+    double copying = 0, issuing = 0;  // by all warps, by one
+    for (const auto& [side, width] : {std::pair(shape.tile_m, widths.a), std::pair(shape.tile_n, widths.b)}) {
+      const Access& access = in_pieces ? pieces : !asynchronous ? single_load : width == 8 ? wide_copy : copy;
+      const double accesses =
+          static_cast<double>(tile_k) / 32 * static_cast<double>(side) / static_cast<double>(width);
+      copying += accesses * access.clocks;
+      issuing += accesses * access.alone / (static_cast<double>(threads) / 32);
+    }
     const double step = std::max({products, filling(stage_bytes, read_bytes), copying});
     const std::int64_t ahead = std::max<std::int64_t>(1, stages - (shape.warpgroups ? 2 : 1));
-    // A block alone waits for its copies, and a warp for its products: four warps fill a multiprocessor.
-    const std::int64_t busy = shape.warpgroups ? 4 : std::min<std::int64_t>(4, threads / 32);
-    const double waiting =
-        static_cast<double>(tile_k) / 16 * product_latency_clocks * (shape.warpgroups ? 1 : 2);
-    const double multiplying = products * 4 / static_cast<double>(busy) + waiting;
-    const double alone = asynchronous
-                             ? std::max({step, latency_clocks / static_cast<double>(ahead), multiplying})
-                             : std::max(2 * latency_clocks + copying, multiplying) + copying;
+    // A block alone waits for its copies, and a warp for its products: four warps fill a multiprocessor. A
+    // warpgroup's products run on.
+    const double chained = static_cast<double>(tile_k) / 16 * product_latency_clocks;
+    const double multiplying =
+        shape.warpgroups
+            ? std::max(products, 1.4 * chained)
+            : products * 4 / static_cast<double>(std::min<std::int64_t>(4, threads / 32)) + 2 * chained;
+    const double alone =
+        asynchronous ? std::max({step, latency_clocks / static_cast<double>(ahead), multiplying + issuing})
+                     : std::max(step, std::max(alone_clocks, multiplying) + issuing);
     take({.unit = shape.warpgroups ? "wgmma" : "mma",
           .shape = shape,
           .packs = packs,
           .second = second,
+          .in_pieces = in_pieces,
           .tile_k = tile_k,
           .stages = stages,
           .warps = warps,
@@ -198,7 +230,7 @@ class MatrixModel {
         static_cast<double>(shape.thread_m / 2 * std::max<std::int64_t>(1, shape.thread_n / 32));
     const double waiting = parts * 2 * (product_latency_clocks + 100);
     const double read_bytes = 3.0 * static_cast<double>(shape.tile_m / 64 * (64 + shape.tile_n) * tile_k * 2);
-    const double step = std::max(1.6 * products, filling(stage_bytes, read_bytes));
+    const double step = 1.6 * std::max(products, filling(stage_bytes, read_bytes));
     // Before, all tiles are read as floats and written as halves.
     const auto moved = static_cast<double>((round_up(m_, shape.tile_m) + round_up(n_, shape.tile_n)) *
                                            round_up(k_, tile_k) * batch_ * 8);
@@ -206,13 +238,14 @@ class MatrixModel {
           .shape = shape,
           .packs = Packs::none,
           .second = second,
+          .in_pieces = false,
           .tile_k = tile_k,
           .stages = stages,
           .warps = warps,
           .resident = resident_blocks(threads, warps, block_bytes + other_bytes, device_),
           .step = step,
           .alone = std::max({step, latency_clocks / static_cast<double>(stages - 1), products + waiting}),
-          .before = moved / memory_bytes / multiprocessors() + launch_clocks});
+          .before = moved / split_bytes / multiprocessors() + launch_clocks});
   }
 
   static double filling(std::int64_t stage_bytes, double read_bytes) {
@@ -237,10 +270,13 @@ class MatrixModel {
       const auto rounds =
           static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * way.resident));
       double clocks = std::max(rounds_of(blocks, way.resident, device_) * steps * way.step,
-                               rounds * (steps * way.alone + 2 * latency_clocks));
+                               rounds * (steps * way.alone + block_clocks));
       clocks += static_cast<double>(blocks) / std::min(multiprocessors(), static_cast<double>(blocks)) *
-                (parts.splits > 1 ? area * 8 : out_bytes) / memory_bytes;
-      if (parts.splits > 1) clocks += launch_clocks;
+                (parts.splits > 1 ? area * 4 : out_bytes) / memory_bytes;
+      // A launch or the last block of a tile adds parts.
+      const double by_last = last_clocks + static_cast<double>(parts.splits) * area * 4 / cache_bytes;
+      const bool adds_last = by_last < 2 * launch_clocks;
+      if (parts.splits > 1) clocks += std::min(by_last, 2 * launch_clocks);
       clocks += way.before;
       if (best_ && clocks >= least_) continue;
       least_ = clocks;
@@ -252,10 +288,15 @@ class MatrixModel {
                      {std::string(THREAD_N.name), shape.thread_n},
                      {std::string(TILE_K.name), way.tile_k},
                      {std::string(STAGES.name), way.stages},
+                     {std::string(LOAD_BY.name), way.in_pieces ? "pieces" : "vectors"},
                      {std::string(SPLIT.name), split},
+                     {std::string(ADD_BY.name), split > 1 && adds_last ? "last" : "launch"},
                      {std::string(PACK.name), std::string(name_of(way.packs))},
                      {std::string(RESIDENT_WARPS.name), way.warps}};
-      if (way.before > 0 || parts.splits > 1) overlap_launches(*best_);
+      // The next of several launches starts while the one before ends. Its blocks may come onto
+      // multiprocessors beside those of the one before if there are enough for all multiprocessors.
+      if (way.before > 0 || (parts.splits > 1 && !adds_last)) best_->set(START.name, "overlapped");
+      if (way.before > 0 && blocks >= 2 * multiprocessors_to_fill(device_)) best_->set(TRIGGER.name, "early");
       if (way.second) best_->set(ORDER_K.name, "second");
       // Single elements are stored side by side only by way of shared memory.
       if (widths.out * bytes(out_dtype(problem_)) < 8 && parts.splits == 1)
@@ -269,7 +310,7 @@ class MatrixModel {
   const Problem& problem_;
   const DeviceFacts& device_;
   WidthTable widths_;
-  bool has_warpgroups_, stores_rows_;
+  bool has_warpgroups_, stores_rows_, has_pieces_;
   std::int64_t least_parts_, m_, n_, k_, batch_;
   std::array<double, number_of_packs> pack_clocks_ = {};
   std::optional<Values> best_;
