@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks products in tensor cores on a device, of f16 and bf16 (UNIT=mma, wgmma) and of f32 by halves: every
-// order of the operands' neighbours, odd sizes, packed operands, windows, batches, parts of K, a finish and
-// other outputs.
+// Checks products in tensor cores on a device, of f16, bf16, i8 and u8 (UNIT=mma, wgmma) and of f32 by
+// halves: every order of the operands' neighbours, odd sizes, packed operands, windows, batches, parts of K,
+// a finish and other outputs.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -19,20 +21,46 @@
 
 namespace tunesmith {
 
+// Compiles variants of contract and runs each with every alteration of its numbers; all must be right.
+inline void check_variants_of_contract(Device& device, const Toolchain& toolchain,
+                                       const std::vector<VariantCase>& variants,
+                                       const std::vector<Alteration>& alterations) {
+  const Op& op = find_op("tensor");
+  const Template& tmpl = find_template(op, "contract");
+  std::vector<Source> sources;
+  for (const VariantCase& variant : variants)
+    sources.push_back(render(op, tmpl, variant.problem, variant.config, device.facts().target));
+  const std::vector<Compilation> compiled = compile_all(toolchain, sources);
+  for (const Alteration& alter : alterations) {
+    OpChecker checker(device, alter);
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      ASSERT_TRUE(compiled[i].ok) << compiled[i].log;
+      checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem,
+                    variants[i].config, i % 3 == 0, i % 2 == 0);
+    }
+    EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
+    EXPECT_EQ(checker.runs(), std::ssize(variants));
+  }
+}
+
 // Checks each config on each line that it is legal for, and that it is legal for one. The dtypes take turns.
+// The host emulates tensor cores slowly, so that each config has every second line there, or `most`.
 inline void check_units(Device& device, const Toolchain& toolchain, const std::vector<std::string>& lines,
                         const std::vector<std::string>& configs, const std::vector<std::string>& dtypes,
-                        const Alteration& alter = nullptr) {
+                        const Alteration& alter = nullptr, int most = std::numeric_limits<int>::max()) {
   const Op& op = find_op("tensor");
   const Template& tmpl = find_template(op, "contract");
   const DeviceFacts& facts = device.facts();
+  const bool is_host = facts.kind != DeviceKind::cuda, has_most = most < std::numeric_limits<int>::max();
   std::vector<VariantCase> variants;
   std::vector<int> taken(configs.size());
-  for (std::size_t line = 0; line < lines.size(); ++line) {
-    // The host emulates tensor cores slowly, so that each config has every second line there.
-    const std::size_t step = facts.kind == DeviceKind::cuda ? 1 : 2;
-    for (std::size_t n = line % step; n < configs.size(); n += step) {
-      const std::string& dtype = dtypes.at((line / 2 + n) % dtypes.size());
+  for (std::size_t n = 0; n < configs.size(); ++n) {
+    for (std::size_t l = 0; l < lines.size(); ++l) {
+      const std::size_t line = (5 * n + l) % lines.size();
+      if (is_host && (has_most ? taken[n] == most : (line + n) % 2 == 1)) continue;
+      const std::string& words = dtypes.at((line / 2 + n) % dtypes.size());
+      const bool has_out = lines[line].find("out_dtype") != std::string::npos;
+      const std::string dtype = has_out ? words.substr(0, words.find(' ')) : words;
       const Problem problem = complete_problem(op, Problem::parse(lines[line] + " dtype=" + dtype));
       const Space space = tmpl.space(problem, facts);
       const Values given = Values::parse(configs[n]);
@@ -44,21 +72,19 @@ inline void check_units(Device& device, const Toolchain& toolchain, const std::v
     }
   }
   for (std::size_t n = 0; n < configs.size(); ++n) EXPECT_GE(taken[n], 1) << configs[n];
-  std::vector<Source> sources;
-  for (const VariantCase& variant : variants)
-    sources.push_back(render(op, tmpl, variant.problem, variant.config, facts.target));
-  OpChecker checker(device, alter);
-  const std::vector<Compilation> compiled = compile_all(toolchain, sources);
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    ASSERT_TRUE(compiled[i].ok) << compiled[i].log;
-    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
-                  i % 3 == 0, i % 2 == 0);
-  }
-  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
-  EXPECT_EQ(checker.runs(), std::ssize(variants));
+  check_variants_of_contract(device, toolchain, variants, {alter});
 }
 
-inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
+// The same tile of bytes: of as many bytes, so of twice as many terms.
+inline std::string of_bytes(const std::string& config) {
+  static const std::regex tile("TILE_K=(\\d+)");
+  std::smatch found;
+  if (config.starts_with("UNIT=fma") || !std::regex_search(config, found, tile)) return config;
+  return found.prefix().str() + "TILE_K=" + std::to_string(2 * std::stoi(found[1])) + found.suffix().str();
+}
+
+// `bytes`: of i8 and u8, else of f16 and bf16.
+inline void check_matrix_units(Device& device, const Toolchain& toolchain, bool bytes) {
   const std::vector<std::string> lines = {
       "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=64 j=48 k=400",
       "expression=\"c[i,j] += a[i,k] * b[j,k]\" i=64 j=48 k=80",
@@ -79,6 +105,9 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
       "expression=\"out[n,y,x,o] += image[n,2*y+i,2*x+j,c] * w[i,j,c,o]\" n=2 o=16 y=5 x=4 c=8 i=3 j=3",
       "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=40 j=24 k=33 finish=\"max(out + bias[j], 0)\"",
       "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=18",
+      "expression=\"c[i,j] += a[k,i] * b[j,k]\" i=48 j=80 k=336",
+      "expression=\"c[i,j] += a[i,k] * b[j,k]\" i=40 j=52 k=400",
+      "expression=\"c[i,j] += a[k,i] * b[k,j]\" i=132 j=140 k=148",
   };
   std::vector<std::string> configs = {
       "UNIT=mma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=32 STAGES=3",
@@ -117,7 +146,10 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain) {
     configs.emplace_back(
         "UNIT=wgmma WARP_N=4 TILE_M=256 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=3");
   }
-  check_units(device, toolchain, lines, configs, {"f16", "bf16"});
+  if (!bytes) return check_units(device, toolchain, lines, configs, {"f16", "bf16"});
+  for (std::string& config : configs) config = of_bytes(config);
+  check_units(device, toolchain, lines, configs, {"i8", "u8 out_dtype=i32", "u8", "i8 out_dtype=i32"},
+              nullptr, 3);
 }
 
 // The same of f32 by halves. `spread`: the sizes of the inputs are over 40 binades, so that most tiles are
@@ -182,6 +214,41 @@ inline void check_halves_units(Device& device, const Toolchain& toolchain, bool 
     };
   }
   check_units(device, toolchain, lines, configs, {"f32"}, alter);
+}
+
+// Sums of bytes that wrap, and the bytes of which products are largest.
+inline void check_hard_bytes(Device& device, const Toolchain& toolchain) {
+  const Op& op = find_op("tensor");
+  const Template& tmpl = find_template(op, "contract");
+  const DeviceFacts& facts = device.facts();
+  for (const bool is_signed : {true, false}) {
+    SCOPED_TRACE(is_signed ? "i8" : "u8");
+    const std::string problem =
+        " i=9 j=18 k=131104 out_dtype=i32 dtype=" + std::string(is_signed ? "i8" : "u8");
+    std::vector<VariantCase> variants;
+    const auto add = [&](const std::string& line, const std::string& config) {
+      const Problem its = complete_problem(op, Problem::parse("expression=\"" + line + "\"" + problem));
+      variants.push_back({its, tmpl.space(its, facts).complete(Values::parse("WARP_N=4 " + config))});
+    };
+    const std::string mma = "UNIT=mma TILE_M=16 TILE_N=32 THREAD_M=2 THREAD_N=8 TILE_K=64 ";
+    add("c[i,j] += a[k,i] * b[k,j]", mma + "STAGES=1");
+    add("c[i,j] += a[i,k] * b[k,j]", mma + "STAGES=1 SPLIT=4");
+    add("c[i,j] += a[i,k] * b[j,k]", mma + "STAGES=3");
+    if (facts.kind != DeviceKind::cuda || facts.compute_capability == 90)
+      add("c[i,j] += a[i,k] * b[j,k]",
+          "UNIT=wgmma TILE_M=64 TILE_N=32 THREAD_M=2 THREAD_N=8 TILE_K=128 STAGES=3");
+    // Products of the largest sizes alone, whose sums go beyond 2^31, and of two sizes.
+    std::vector<Alteration> alterations;
+    for (const bool is_mixed : {false, true}) {
+      const double low = is_signed ? -128 : 255, high = !is_mixed ? low : is_signed ? 127 : 254;
+      alterations.emplace_back([=](std::vector<std::vector<double>>& inputs) {
+        Random random(5);
+        for (std::vector<double>& each : inputs)
+          for (double& number : each) number = random.below(2) == 0 ? high : low;
+      });
+    }
+    check_variants_of_contract(device, toolchain, variants, alterations);
+  }
 }
 
 }  // namespace tunesmith

@@ -65,6 +65,13 @@ def _types_of_line(dtype: str, out_dtype: str | None) -> tuple[str, str, str]:
     return computed, stored, last
 
 
+def _bytes_of(arrays: Iterable[InputArray], dtype: str) -> str | None:
+    """The arrays' common type if it is one of bytes and dtype int32, as which kernels compute bytes: then no array needs conversion."""
+    types = {one.dtype for one in arrays}
+    common = types.pop() if len(types) == 1 else None
+    return common if dtype == "int32" and common in ("int8", "uint8") else None
+
+
 def _read_as(arrays: Iterable[InputArray], dtype: str) -> list[InputArray]:
     """The arrays as kernels read them: of that type, without mirrors."""
     read = [one.to(dtype) for one in arrays]
@@ -110,6 +117,9 @@ def _compute(
     same_kind: bool = True,
 ) -> Any:
     """The expression's result for arrays in the order in which it names them. is_whole: every element of the result is written."""
+    common = _bytes_of(arrays, dtype)
+    if common is not None and out_dtype is None:
+        dtype, out_dtype = common, dtype
     computed, stored, last = _types_of_line(dtype, out_dtype)
     operands = _read_as(arrays, computed)
     shape, problem = tensor_computation(
@@ -225,7 +235,7 @@ def tensor(
     language. At most 12 indices and 6 different arrays.
     values, arrays: the arrays, in the order in which the expression first names them, or by name; any strides. extents: of indices that no
     array fixes. An index that is alone in a dimension has its extent; an index together with others has the largest extent that fits.
-    dtype: converts all arrays first; None: their common type. Kernels compute float32, float64, int32, int64, float16 and bfloat16, smaller
+    dtype: converts all arrays first, of int8 or uint8 to int32 in the kernel; None: their common type. Kernels compute float32, float64, int32, int64, float16 and bfloat16, smaller
     integers as these (int8 and uint8 in the kernel) and cut again; uint64 is refused. out: an array for the result.
     may: the changes that rounding may cause. "reorder": the order of sums; "distribute": also how products are distributed over sums, as in
     a*b + a*c = a*(b+c), which permits forms with far fewer operations ("tunesmith derive" shows them).
@@ -349,7 +359,8 @@ def einsum(
             raise TypeError(
                 f"Cannot cast an operand from {one.dtype} to {kind} according to the rule {casting!r}."
             )
-    read = [one.to(kind) for one in read]
+    if _bytes_of(read, kind) is None:
+        read = [one.to(kind) for one in read]
     inputs, result = _subscripts(subscripts, [one.shape for one in read])
     pieces = list(zip(inputs, read))
     for place in _path(inputs, result, pieces, optimize):

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warp-wide matrix products of Float16 and BFloat16 with sums in f32, from pointers into shared memory. Needs
-// compute capability 8.0. On the host common/host/warp_matrix.h stands for this file.
+// Warp-wide matrix products of Float16 and BFloat16 with sums in f32, and of bytes with sums in i32, from
+// pointers into shared memory. Needs compute capability 8.0. On the host common/host/warp_matrix.h stands for
+// this file.
 #pragma once
 
 #include "common/float16.cuh"
 #include "common/matrix.cuh"
 
-// Four 8x8 matrices of 16-bit elements from shared memory. Lane l gives the address of row l % 8 of matrix
-// l / 8, 16 bytes aligned to 16, and gets elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of each matrix;
-// TURNED: of column l / 4.
+// Four 8x8 matrices of 16-bit elements, which two neighbouring bytes also are, from shared memory. Lane l
+// gives the address of row l % 8 of matrix l / 8, 16 bytes aligned to 16, and gets elements 2 (l % 4) and 2
+// (l % 4) + 1 of row l / 4 of each matrix; TURNED: of column l / 4.
 template <bool TURNED, typename T>
 __device__ __forceinline__ void load_matrices(unsigned (&matrix)[4], const T* row) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
@@ -36,4 +37,24 @@ __device__ __forceinline__ void multiply_add_matrices<BFloat16>(float (&sum)[4],
       "{%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// sum (16x8) += a (16x32) * b (32x8) of signed or unsigned bytes; sums wrap. A lane has the same places as of
+// 16-bit elements, with two neighbouring terms in place of one.
+template <typename T>
+__device__ __forceinline__ void multiply_add_matrices(int (&sum)[4], const unsigned (&a)[4], unsigned b0,
+                                                      unsigned b1) {
+  static_assert(sizeof(T) == 1, "sums of bytes are of i32");
+#define MULTIPLY(type)                                         \
+  asm("mma.sync.aligned.m16n8k32.row.col.s32." type "." type   \
+      ".s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "              \
+      "{%8, %9}, {%0, %1, %2, %3};"                            \
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3]) \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
+  if constexpr (static_cast<T>(-1) < 0) {
+    MULTIPLY("s8");
+  } else {
+    MULTIPLY("u8");
+  }
+#undef MULTIPLY
 }

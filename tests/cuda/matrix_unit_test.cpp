@@ -9,7 +9,13 @@ namespace {
 
 class MatrixUnits : public GpuTest {};
 
-TEST_F(MatrixUnits, AreRightForEveryNest) { check_matrix_units(device(), *make_nvrtc_toolchain()); }
+TEST_F(MatrixUnits, AreRightForEveryNest) {
+  check_matrix_units(device(), *make_nvrtc_toolchain(), false);
+}
+TEST_F(MatrixUnits, AreRightForEveryNestOfBytes) {
+  check_matrix_units(device(), *make_nvrtc_toolchain(), true);
+}
+TEST_F(MatrixUnits, WrapSumsOfBytes) { check_hard_bytes(device(), *make_nvrtc_toolchain()); }
 
 TEST_F(MatrixUnits, OfHalvesAreRightForEveryNest) {
   if (device().facts().compute_capability < 80) GTEST_SKIP() << "halves need compute capability 8.0";

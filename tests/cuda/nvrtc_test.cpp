@@ -9,12 +9,14 @@
 #include <atomic>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <regex>
 #include <thread>
 #include <utility>
 
 #include "generator/compiler_flags.h"
 #include "generator/target.h"
+#include "kernel_file/find_op.h"
 #include "tests/op_cases.h"
 
 namespace tunesmith {
@@ -170,6 +172,39 @@ TEST_F(Nvrtc, AMisspeltNameIsMissing) {
   tmpl.kernels = {"right", "wrong"};
   const Work bad = {.steps = {Launch{.kernel = "rigth"}, ConstantCopy{.symbol = "keptt"}}};
   EXPECT_EQ(missing_symbols(tmpl, bad, one, compiled.bytes), "keptt, rigth, wrong");
+}
+
+// The first guess of products of bytes is in tensor cores, in every layout.
+TEST_F(Nvrtc, ProductsOfBytesCompileForEveryArchitecture) {
+  const Op& op = find_op("tensor");
+  const Template& tmpl = find_template(op, "contract");
+  std::vector<Source> sources;
+  std::set<std::string> seen;
+  for (const char* const target : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
+    const DeviceFacts device = facts_of_capability(Target::parse(target)->compute_capability);
+    for (const char* const line :
+         {"a[i,k] * b[k,j]", "a[i,k] * b[j,k]", "a[k,i] * b[k,j]", "a[k,i] * b[j,k]"}) {
+      for (const char* const sizes : {" i=4096 j=4096 k=4096", " i=1000 j=1500 k=777"}) {
+        const Problem problem = complete_problem(
+            op, Problem::parse("expression=\"c[i,j] += " + std::string(line) +
+                               "\" out_dtype=i32 dtype=" + (sources.size() % 2 == 0 ? "i8" : "u8") + sizes));
+        const std::optional<Values> guess = tmpl.untuned(problem, device);
+        ASSERT_TRUE(guess);
+        const Config config = tmpl.space(problem, device).complete(*guess);
+        EXPECT_THAT(config.text(), HasSubstr("mma ")) << problem.text() << " on " << target;
+        Source source = render(op, tmpl, problem, config, target);
+        if (seen.insert(source.text + target).second) sources.push_back(std::move(source));
+      }
+    }
+  }
+  const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string head = sources[i].text.substr(0, sources[i].text.find("\n\n"));
+    ASSERT_TRUE(compiled[i].ok) << located(compiled[i].log, sources[i].text, template_files());
+    EXPECT_THAT(compiled[i].log, Not(HasSubstr("are serialized"))) << head << "\n" << compiled[i].log;
+    EXPECT_FALSE(std::regex_search(compiled[i].log, std::regex("[1-9][0-9]{2,} bytes spill")))
+        << head << compiled[i].log;
+  }
 }
 
 class EveryTemplate : public Nvrtc, public testing::WithParamInterface<TemplateCase> {};

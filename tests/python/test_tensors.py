@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import tunesmith
 from numpy.lib.stride_tricks import sliding_window_view
+from tunesmith import _tensors
 
 rng = np.random.default_rng(20261125)
 a = rng.standard_normal((4, 5, 6)).astype("float32")
@@ -153,6 +154,33 @@ def test_dtype_in_each_form(dtype):
         np.testing.assert_allclose(found, (9 * a[0]).astype(dtype) @ (9 * b[0]).astype(dtype), rtol=1e-12)
         found = tunesmith.tensor("y[i] += x[i,j]", 9 * a[0], dtype=dtype)
         np.testing.assert_allclose(found, (9 * a[0]).astype(dtype).sum(1), rtol=1e-12)
+
+
+def test_bytes_are_summed_as_int32_without_conversion(monkeypatch):
+    draw, problems = np.random.default_rng(45), []
+    launch = _tensors.launch
+    monkeypatch.setattr(
+        _tensors,
+        "launch",
+        lambda op, arrays, problem: problems.append(problem) or launch(op, arrays, problem),
+    )
+    for kind in ("int8", "uint8"):
+        x, y = (
+            draw.integers(np.iinfo(kind).min, np.iinfo(kind).max, (37, 37), kind, endpoint=True) for _ in "xy"
+        )
+        wide = x.astype("int32") @ y.astype("int32")
+        for found in (
+            tunesmith.einsum("ij,jk->ik", x, y, dtype="int32"),
+            tunesmith.tensor("c[i,k] += a[i,j] * b[j,k]", x, y, dtype="int32"),
+        ):
+            assert found.dtype == np.int32 and np.array_equal(found, wide)
+        assert all(f"dtype={'i' if kind == 'int8' else 'u'}8" in problem for problem in problems)
+        problems.clear()
+        chain = tunesmith.einsum("ij,jk,kl->il", x, y, x, dtype="int32")
+        assert np.array_equal(chain, wide @ x.astype("int32"))
+        problems.clear()
+    mixed = tunesmith.einsum("ij,jk->ik", x.astype("int8"), y, dtype="int32")
+    assert np.array_equal(mixed, x.astype("int8").astype("int32") @ y.astype("int32"))
 
 
 def test_smaller_integers_are_computed_in_a_wider_type_and_cut():

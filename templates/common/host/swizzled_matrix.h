@@ -5,10 +5,9 @@
 
 #include <stddef.h>
 
-#include "common/float16.cuh"
 #include "common/host/fibers.h"
+#include "common/host/matrix_terms.h"
 #include "common/host/shared_memory.h"
-#include "common/host/tensor_sum.h"
 
 #define SWIZZLED_SHARED(type, name) DYNAMIC_SHARED(type, name)
 
@@ -31,8 +30,8 @@ namespace tunesmith_shim {
 
 // A product of the running thread: its two rows of sums, and the matrices.
 struct PendingProduct {
-  void (*add)(float* low, float* high, const MatrixPlace& a, const MatrixPlace& b);
-  float *low, *high;
+  void (*add)(void* low, void* high, const MatrixPlace& a, const MatrixPlace& b);
+  void *low, *high;
   MatrixPlace a, b;
   int group;
 };
@@ -55,50 +54,45 @@ inline PendingProducts& products_of_thread() {
   return mine;
 }
 
-// The 16 terms of a row.
+// The terms of a row.
 template <typename T, bool TURNED>
-inline void terms_of(double (&terms)[16], const MatrixPlace& matrix, int row) {
-  for (int k = 0; k < 16; ++k) {
-    const int line = TURNED ? row / 64 * matrix.far + k * 128 + row % 64 * 2 : row * 128 + k * 2;
+inline void terms_of(MatrixNumber<T> (&terms)[matrix_terms<T>], const MatrixPlace& matrix, int row) {
+  constexpr int size = static_cast<int>(sizeof(T));
+  for (int k = 0; k < matrix_terms<T>; ++k) {
+    const int line = TURNED ? row / 64 * matrix.far + k * 128 + row % 64 * size : row * 128 + k * size;
     const int at = matrix.at + line;
     const unsigned char* const from = matrix.tile + (at ^ (at >> 7 & 7) << 4);
-    TUNESMITH_NOTE(from, 2, reads);
-    terms[k] = static_cast<double>(to_float(*reinterpret_cast<const T*>(from)));
+    TUNESMITH_NOTE(from, size, reads);
+    terms[k] = element_of<T>(size == 1 ? *from : static_cast<unsigned>(from[0] | from[1] << 8));
   }
 }
 
-template <typename T, bool A_TURNED, bool B_TURNED, int N>
-inline void add_products(float* low, float* high, const MatrixPlace& a, const MatrixPlace& b) {
+template <typename T, bool A_TURNED, bool B_TURNED, typename Sum, int N>
+inline void add_products(void* its_low, void* its_high, const MatrixPlace& a, const MatrixPlace& b) {
   const int thread = static_cast<int>(running->thread.x) % 128;
   const int row = thread / 32 * 16 + thread % 32 / 4;
-  double first[2][16], second[16];
+  Sum* const low = static_cast<Sum*>(its_low);
+  Sum* const high = static_cast<Sum*>(its_high);
+  MatrixNumber<T> first[2][matrix_terms<T>], second[matrix_terms<T>];
   terms_of<T, A_TURNED>(first[0], a, row);
   terms_of<T, A_TURNED>(first[1], a, row + 8);
   for (int j = 0; j < N; ++j) {
     terms_of<T, B_TURNED>(second, b, j / 2 * 8 + thread % 4 * 2 + j % 2);
-    for (int begin = 0; begin < 16; begin += terms_at_once) {
-      double products[2][terms_at_once];
-      for (int k = 0; k < terms_at_once; ++k) {
-        products[0][k] = first[0][begin + k] * second[begin + k];
-        products[1][k] = first[1][begin + k] * second[begin + k];
-      }
-      low[j] = cut_sum(low[j], products[0]);
-      high[j] = cut_sum(high[j], products[1]);
-    }
+    low[j] = sum_of_products(low[j], first[0], second);
+    high[j] = sum_of_products(high[j], first[1], second);
   }
 }
 
 }  // namespace tunesmith_shim
 
-template <typename T, bool A_TURNED, bool B_TURNED, int N>
-inline void multiply_add_swizzled(float (&low)[N], float (&high)[N], const MatrixPlace& a,
-                                  const MatrixPlace& b) {
-  static_assert(sizeof(T) == 2, "matrices are of 16-bit elements");
+template <typename T, bool A_TURNED, bool B_TURNED, typename Sum, int N>
+inline void multiply_add_swizzled(Sum (&low)[N], Sum (&high)[N], const MatrixPlace& a, const MatrixPlace& b) {
+  static_assert(sizeof(T) == 2 || (sizeof(T) == 1 && !A_TURNED && !B_TURNED), "as wgmma takes elements");
   static_assert(N == 8 || N == 16 || N == 32 || N == 64, "as many columns as a GPU's version has");
   tunesmith_shim::PendingProducts& mine = tunesmith_shim::products_of_thread();
   if (mine.count == 64) abort();
   mine.product[mine.count++] = {
-      tunesmith_shim::add_products<T, A_TURNED, B_TURNED, N>, low, high, a, b, mine.group};
+      tunesmith_shim::add_products<T, A_TURNED, B_TURNED, Sum, N>, low, high, a, b, mine.group};
 }
 
 inline void show_to_products() {}
@@ -120,5 +114,5 @@ inline void wait_for_groups() {
   mine.count = still;
 }
 
-template <int N>
-inline void hold(float (&)[N]) {}
+template <typename Sum, int N>
+inline void hold(Sum (&)[N]) {}

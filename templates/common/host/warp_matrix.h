@@ -2,42 +2,28 @@
 // The host twin of common/warp_matrix.cuh: lanes give each other what they brought, as in a collective.
 #pragma once
 
-#include "common/float16.cuh"
 #include "common/host/aligned.h"
-#include "common/host/tensor_sum.h"
+#include "common/host/matrix_terms.h"
 #include "common/host/warp.h"
 
 namespace tunesmith_shim {
-
-// The two elements of a word.
-template <typename T>
-inline void add_pair(double (&elements)[16], int at, unsigned word) {
-  elements[at] = static_cast<double>(to_float(T{static_cast<unsigned short>(word & 0xffffu)}));
-  elements[at + 1] = static_cast<double>(to_float(T{static_cast<unsigned short>(word >> 16)}));
-}
 
 // Two words of each lane.
 struct WordPair {
   unsigned near, far;
 };
 
-// The sixteen elements along a row or column that the four lanes from `first` on brought.
+// The terms along a row or column that the four lanes from `first` on brought.
 template <typename T>
-inline void brought(double (&elements)[16], int first) {
+inline void brought(MatrixNumber<T> (&terms)[matrix_terms<T>], int first) {
+  constexpr int of_word = 4 / static_cast<int>(sizeof(T)), bits = 8 * static_cast<int>(sizeof(T));
   for (int t = 0; t < 4; ++t) {
     const WordPair words = given<WordPair>(first + t);
-    add_pair<T>(elements, 2 * t, words.near);
-    add_pair<T>(elements, 2 * t + 8, words.far);
+    for (int e = 0; e < of_word; ++e) {
+      terms[of_word * t + e] = element_of<T>(words.near >> bits * e);
+      terms[matrix_terms<T> / 2 + of_word * t + e] = element_of<T>(words.far >> bits * e);
+    }
   }
-}
-
-inline float sum_of_products(float sum, const double (&row)[16], const double (&column)[16]) {
-  for (int first = 0; first < 16; first += terms_at_once) {
-    double product[terms_at_once];
-    for (int k = 0; k < terms_at_once; ++k) product[k] = row[first + k] * column[first + k];
-    sum = cut_sum(sum, product);
-  }
-  return sum;
 }
 
 }  // namespace tunesmith_shim
@@ -45,26 +31,29 @@ inline float sum_of_products(float sum, const double (&row)[16], const double (&
 template <bool TURNED, typename T>
 inline void load_matrices(unsigned (&matrix)[4], const T* row, int line = __builtin_LINE()) {
   using namespace tunesmith_shim;
-  static_assert(sizeof(T) == 2, "matrices are of 16-bit elements");
+  static_assert(sizeof(T) <= 2, "matrices are of 16-bit elements or pairs of bytes");
   require_alignment(row, 16);
   meet(~0u, operand(row), line);
   const int q = running->lane / 4, t = running->lane % 4;
-  const T* rows[4][2];  // of each matrix where the lane's two elements are
+  const unsigned char* rows[4][2];  // of each matrix where the lane's two elements are
   for (int m = 0; m < 4; ++m) {
     for (int e = 0; e < 2; ++e) {
       const int its_row = TURNED ? 2 * t + e : q, its_column = TURNED ? q : 2 * t + e;
-      rows[m][e] = given<const T*>(8 * m + its_row) + its_column;
+      rows[m][e] = reinterpret_cast<const unsigned char*>(given<const T*>(8 * m + its_row)) + 2 * its_column;
     }
   }
-  for (int m = 0; m < 4; ++m) matrix[m] = rows[m][0]->bits | static_cast<unsigned>(rows[m][1]->bits) << 16;
+  for (int m = 0; m < 4; ++m) {
+    const auto bits = [](const unsigned char* at) { return static_cast<unsigned>(at[0] | at[1] << 8); };
+    matrix[m] = bits(rows[m][0]) | bits(rows[m][1]) << 16;
+  }
 }
 
-template <typename T>
-inline void multiply_add_matrices(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+template <typename T, typename Sum>
+inline void multiply_add_matrices(Sum (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                                   int line = __builtin_LINE()) {
   using namespace tunesmith_shim;
   const int q = running->lane / 4, t = running->lane % 4;
-  double row[2][16], column[2][16];
+  MatrixNumber<T> row[2][matrix_terms<T>], column[2][matrix_terms<T>];
   meet(~0u, operand(WordPair{a[0], a[2]}), line);
   brought<T>(row[0], 4 * q);
   meet(~0u, operand(WordPair{a[1], a[3]}), line);

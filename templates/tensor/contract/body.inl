@@ -39,9 +39,15 @@ constexpr bool halved = UNIT == Unit::halves || packs_halves;
 constexpr bool matrices = UNIT == Unit::mma || warpgroups || halved;
 constexpr bool packs_first = PACK != Pack::none && PACK != Pack::second;
 constexpr bool packs_second = PACK != Pack::none && PACK != Pack::first;
-// Packed rows are neighbours, but of an operand whose channels are.
-constexpr bool first_along_k = packs_first ? PACK == Pack::channels && WINDOWED == 0 : A_ALONG_K != 0;
-constexpr bool second_along_k = packs_second ? PACK == Pack::channels && WINDOWED == 1 : B_ALONG_K != 0;
+// Packed rows are neighbours, but of an operand whose channels are, and of matrices of bytes.
+constexpr bool of_bytes = matrices && sizeof(T) == 1;
+constexpr bool first_along_k =
+    packs_first ? of_bytes || (PACK == Pack::channels && WINDOWED == 0) : A_ALONG_K != 0;
+constexpr bool second_along_k =
+    packs_second ? of_bytes || (PACK == Pack::channels && WINDOWED == 1) : B_ALONG_K != 0;
+
+// Rows and columns of bytes that stand term by term are multiplied in pairs of neighbours (mma.inl).
+constexpr bool pairs_rows = of_bytes && !first_along_k, pairs_columns = of_bytes && !second_along_k;
 
 // A thread's rows are pieces. A piece has as many neighbours as one access to shared memory takes, and a
 // thread's pieces are as far apart as the pieces of all threads are long. Its columns are pieces in the same

@@ -91,11 +91,11 @@ ContractLayout layout_of(const Problem& problem, const ContractStage& stage, con
 }
 
 // True if the operand that is read through windows, and no other access, leaves its array's bounds, in a sum
-// of products of 16-bit elements; then the packed copy has the zeros.
+// of products of 16-bit elements or bytes; then the packed copy has the zeros.
 bool packs_bounds(const Problem& problem) {
   const Groups groups = groups_of(problem);
   const int windowed = windowed_operand(groups);
-  if (windowed < 0 || !is_product(problem) || bytes(dtype_of(problem)) != 2) return false;
+  if (windowed < 0 || !is_product(problem) || bytes(dtype_of(problem)) > 2) return false;
   return (windowed == 0 ? groups.first : groups.second).bounds.size() == nest_of(problem).bounds();
 }
 
@@ -111,9 +111,8 @@ std::string refuses(const Problem& problem) {
            "; take another template.";
   const Nest& nest = nest_of(problem);
   if (nest.bounds() > 0 && !packs_bounds(problem))
-    return "This template reads elements out of bounds only of images of 16-bit elements with channels, "
-           "which "
-           "it packs; take another template.";
+    return "This template reads elements out of bounds only of images of 8-bit or 16-bit elements with "
+           "channels, which it packs; take another template.";
   if (nest.outputs() == 0 || nest.terms() == 0) return "There is nothing to compute; the base serves that.";
   const Groups groups = groups_of(problem);
   for (const auto& [name, group] : {std::pair("M", &groups.m), std::pair("N", &groups.n),
@@ -171,7 +170,8 @@ std::string codes(const Problem& problem) {
 
 std::vector<Axis> axes(const Problem& problem) {
   const std::int64_t compute = bytes(compute_dtype(problem));
-  const std::vector<Value> vectors = halves(widest_load(problem));
+  const bool of_matrices = bytes(dtype_of(problem)) <= 2;
+  const std::vector<Value> vectors = halves(widest_load(problem, of_matrices));
   const bool wide = compute == 8;
   const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96, 80}
                                         : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96};
@@ -189,10 +189,10 @@ std::vector<Axis> axes(const Problem& problem) {
       {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
-      {VECTOR_OUT, halves(widest_store(problem, bytes(dtype_of(problem)) == 2)),
-       "columns of N that a store moves"},
+      {VECTOR_OUT, halves(widest_store(problem, of_matrices)), "columns of N that a store moves"},
       {UNIT, categories({"fma", "tensor_core", "mma", "wgmma", "halves", "packed_halves", "wgmma_halves"}),
-       "what multiplies and adds: tensor_core doubles, mma elements of 16 bits in a warp, wgmma in four, "
+       "what multiplies and adds: tensor_core doubles, mma elements of 8 or 16 bits in a warp, wgmma in "
+       "four, "
        "halves floats "
        "that are split into two of these, packed_halves the same, split before in the workspace, "
        "wgmma_halves these "
@@ -202,7 +202,10 @@ std::vector<Axis> axes(const Problem& problem) {
       {THREAD_M, of_thread, "rows of a thread"},
       {THREAD_N, of_thread, "columns of a thread"},
       {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
-      {TILE_K, wide ? std::vector<Value>{16, 8, 32, 24} : std::vector<Value>{16, 8, 32, 24, 64},
+      {TILE_K,
+       wide                 ? std::vector<Value>{16, 8, 32, 24}
+       : has_bytes(problem) ? std::vector<Value>{16, 8, 32, 24, 64, 128}
+                            : std::vector<Value>{16, 8, 32, 24, 64},
        "terms of a tile"},
       {STAGES,
        {3, 2, 4, 1},
@@ -244,6 +247,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              halves = has_halves(problem, device);
   const bool wgmma = has_wgmma(device);
+  const std::int64_t its_terms = matrix_terms(problem);
+  const std::int64_t turned = bytes(dtype) == 1 ? std::numeric_limits<std::int64_t>::max() : 64;
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
@@ -257,41 +262,37 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return !uses_tensor_cores(c) ||
                 (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
        }},
-      {"mma and wgmma multiply products of f16 and bf16, and halves those of f32, from compute capability "
-       "8.0 "
-       "on, 16 terms at a time. Four lanes of a warp are then along N, a thread has an even number of rows "
-       "and "
-       "a multiple of eight columns, and N is not counted in runs.",
+      {"mma and wgmma multiply products of f16, bf16, i8 and u8, and halves those of f32, from compute "
+       "capability 8.0 on, 16 terms at a time, of bytes 32. Four lanes of a warp are then along N, a thread "
+       "has an even number of rows and a multiple of eight columns, and N is not counted in runs.",
        [=](const Config& c) {
          return !multiplies_matrices(c) ||
                 ((splits_floats(c) ? halves : matrices) && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
-                 c[THREAD_N] % 8 == 0 && c[TILE_K] % 16 == 0 && c[SPAN_N] == 1);
+                 c[THREAD_N] % 8 == 0 && c[TILE_K] % its_terms == 0 && c[SPAN_N] == 1);
        }},
       {"wgmma and wgmma_halves are of compute capability 9.0 alone. A warpgroup has 32 THREAD_M rows of the "
-       "tile and all its columns, 64, 128 or 256, of wgmma also 32; a tile has 64 terms, a thread at most "
-       "128 "
-       "sums, and STAGES of wgmma is 1, 3 or 4.",
+       "tile and all its columns, 64, 128 or 256, of wgmma also 32; a tile has 64 terms, of bytes 128, a "
+       "thread at most 128 sums, and STAGES of wgmma is 1, 3 or 4.",
        [=](const Config& c) {
          return !uses_fours(c) ||
                 (wgmma && c[TILE_N] == 4 * c[THREAD_N] && 256 % c[TILE_N] == 0 &&
                  c[TILE_N] >= (uses_warpgroups(c) ? 32 : 64) && c[TILE_M] % (32 * c[THREAD_M]) == 0 &&
-                 c[TILE_K] == 64 && c[THREAD_M] * c[THREAD_N] <= 128 &&
+                 c[TILE_K] == 4 * its_terms && c[THREAD_M] * c[THREAD_N] <= 128 &&
                  (c[STAGES] != 2 || swizzles_halves(c)));
        }},
       {"Only mma and wgmma store eight elements of 16 bits at once.",
        [=](const Config& c) { return c[VECTOR_OUT] <= stored || multiplies_matrices(c); }},
-      {"wgmma takes turned operands by 64 rows or columns.",
+      {"wgmma takes turned operands by 64 rows or columns, and of bytes none.",
        [=](const Config& c) {
-         return !uses_warpgroups(c) || ((c[TILE_M] % 64 == 0 || widths->of(c).a_along_k) &&
-                                        (c[TILE_N] % 64 == 0 || widths->of(c).b_along_k));
+         return !uses_warpgroups(c) || ((c[TILE_M] % turned == 0 || widths->of(c).a_along_k) &&
+                                        (c[TILE_N] % turned == 0 || widths->of(c).b_along_k));
        }},
-      {"Threads with 2 rows are for mma, wgmma and wgmma_halves, with 32 or 64 columns for the latter two, "
-       "and "
-       "tiles of 64 terms of f32 for wgmma_halves.",
+      {"Threads with 2 rows are for mma, wgmma and wgmma_halves, with 32 or 64 columns for the latter two; "
+       "tiles of 64 terms of f32 are for wgmma_halves, and of bytes for mma and wgmma.",
        [=](const Config& c) {
          if (uses_fours(c) || element == 8) return true;
          return (c[THREAD_M] != 2 || c[UNIT] == "mma") && c[THREAD_M] <= 16 && c[THREAD_N] != 2 &&
-                c[THREAD_N] <= 16 && (c[TILE_K] < 64 || bytes(dtype) == 2);
+                c[THREAD_N] <= 16 && (c[TILE_K] < 64 || bytes(dtype) == 2 || c[UNIT] == "mma");
        }},
       {"wgmma's sums fit into the registers of RESIDENT_WARPS, with 26 more for each thread.",
        [=](const Config& c) {
@@ -552,7 +553,7 @@ Launch packing_launch(const PackedGroups& packed, const Groups& given, std::int6
 
 Work work(const Problem& problem, const Config& config, const DeviceFacts& device) {
   const Groups given = groups_of(problem);
-  const PackedGroups its_packed = packed(problem, given, packs_of(config));
+  const PackedGroups its_packed = packed(problem, given, config);
   const Groups& groups = its_packed.groups;
   const Counted m = counted_m(groups);
   const Counted n = counted_n(groups, config[SPAN_N]).value();

@@ -77,7 +77,7 @@ bool has_tensor_cores(const Problem& problem, const DeviceFacts& device) {
   return has_tensor_cores(problem, device, {DType::f64});
 }
 bool has_matrices(const Problem& problem, const DeviceFacts& device) {
-  return has_tensor_cores(problem, device, {DType::f16, DType::bf16});
+  return has_tensor_cores(problem, device, {DType::f16, DType::bf16, DType::i8, DType::u8});
 }
 bool has_wgmma(const DeviceFacts& device) {
   return device.kind != DeviceKind::cuda || device.compute_capability == 90;
@@ -94,8 +94,8 @@ bool are_enough_for_halves(std::int64_t k, std::int64_t tile_k) {
   return 13 + 1.26 * terms + 2 * tiles <= static_cast<double>(k);
 }
 
-std::int64_t widest_load(const Problem& problem) {
-  return std::min<std::int64_t>(8, 16 / bytes(dtype_of(problem)));
+std::int64_t widest_load(const Problem& problem, bool of_matrices) {
+  return std::min<std::int64_t>(of_matrices ? 16 : 8, 16 / bytes(dtype_of(problem)));
 }
 std::int64_t widest_store(const Problem& problem, bool of_matrices) {
   const std::int64_t number = of_matrices ? 2 : bytes(compute_dtype(problem));

@@ -56,7 +56,7 @@ inline bool splits_floats(const Config& c) {  // into 16-bit elements
   return c[UNIT] == "halves" || packs_halves(c);
 }
 inline bool uses_fours(const Config& c) { return uses_warpgroups(c) || swizzles_halves(c); }  // of warps
-inline bool multiplies_matrices(const Config& c) {  // of 16-bit elements
+inline bool multiplies_matrices(const Config& c) {  // of 16-bit elements or bytes
   return c[UNIT] == "mma" || uses_warpgroups(c) || splits_floats(c);
 }
 
@@ -72,9 +72,20 @@ inline bool is_asynchronous(const Problem& problem, const Config& c) {
   return c[STAGES] > 1 && held_dtype(problem, c) == dtype_of(problem);
 }
 
-// Packs operands so that their rows begin at multiples of the widest vector.
-inline PackedGroups packed(const Problem& problem, const Groups& groups, Packs packs) {
-  return {groups, packs, 16 / bytes(dtype_of(problem))};
+// The terms of a product of matrices: 32 bytes, of floats as halves.
+inline std::int64_t matrix_terms(const Problem& problem) {
+  return 32 / std::min<std::int64_t>(2, bytes(dtype_of(problem)));
+}
+
+inline bool has_bytes(const Problem& problem) { return bytes(dtype_of(problem)) == 1; }
+
+// Packs operands so that their rows begin at multiples of the widest vector. For products of matrices of
+// bytes, which take four neighbouring terms at once, packed neighbours are terms.
+inline PackedGroups packed(const Problem& problem, const Groups& groups, Packs packs, bool of_matrices) {
+  return {groups, packs, 16 / bytes(dtype_of(problem)), of_matrices && has_bytes(problem)};
+}
+inline PackedGroups packed(const Problem& problem, const Groups& groups, const Config& c) {
+  return packed(problem, groups, packs_of(c), multiplies_matrices(c));
 }
 
 // The number of blocks that a multiprocessor holds at once if they ask for room for `warps` warps.
@@ -127,7 +138,7 @@ bool has_halves(const Problem& problem, const DeviceFacts& device);
 bool are_enough_for_halves(std::int64_t k, std::int64_t tile_k);
 
 // The elements of the widest load and of the widest store; they divide a tile.
-std::int64_t widest_load(const Problem& problem);
+std::int64_t widest_load(const Problem& problem, bool of_matrices);
 std::int64_t widest_store(const Problem& problem, bool of_matrices);
 
 // The widest legal accesses, by the operands that are packed and the order in which N and K are counted.
@@ -138,13 +149,18 @@ class WidthTable {
     bool a_along_k = false, b_along_k = false;
   };
 
-  WidthTable(const Problem& problem, const Groups& given) : stored_(widest_store(problem, false)) {
-    for (std::size_t pack = 0; pack < number_of_packs; ++pack) {
+  WidthTable(const Problem& problem, const Groups& given)
+      : has_bytes_(has_bytes(problem)),
+        loaded_(widest_load(problem, false)),
+        stored_(widest_store(problem, false)) {
+    for (std::size_t number = 0; number < (has_bytes_ ? 2 : 1) * number_of_packs; ++number) {
+      const std::size_t pack = number % number_of_packs;
       const auto packs = static_cast<Packs>(pack);
       if (packs == Packs::channels && windowed_operand(given) < 0) continue;
-      const PackedGroups its = packed(problem, given, packs);
+      const bool of_bytes = number >= number_of_packs;
+      const PackedGroups its = packed(problem, given, packs, of_bytes);
       const Groups& groups = its.groups;
-      elements_.at(pack) = std::max(its.first.elements, its.second.elements);
+      elements_.at(pack) = std::max({elements_.at(pack), its.first.elements, its.second.elements});
       const auto width = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
                              std::int64_t limit) {
         if (!counted || counted->size() > most_in_group) return std::int64_t{0};
@@ -156,17 +172,17 @@ class WidthTable {
       const auto packed_width = [](const std::optional<Counted>& counted, std::int64_t limit) {
         return counted && counted->size() <= most_in_group ? limit : std::int64_t{0};
       };
-      const std::int64_t loaded = widest_load(problem), stored = widest_store(problem, true);
+      const std::int64_t loaded = widest_load(problem, true), stored = widest_store(problem, true);
       const bool a_along = first_along_k(groups), b_along = second_along_k(groups);
       const Counted m = counted_m(groups);
       for (const std::int64_t span : spans) {
         const std::optional<Counted> n = counted_n(groups, span);
         for (const bool second : {false, true}) {
           const Counted k = counted_k(groups, second ? "second" : "first");
-          table_.at(place(pack, span, second)) = {
-              packs_first(packs) ? packed_width(m, loaded)
+          table_.at(place(pack, span, second, of_bytes)) = {
+              packs_first(packs) ? packed_width(a_along ? k : m, loaded)
                                  : width(a_along ? k : m, &Digit::first, groups.first, loaded),
-              packs_second(packs) ? packed_width(n, loaded)
+              packs_second(packs) ? packed_width(b_along ? k : n, loaded)
                                   : width(b_along ? k : n, &Digit::second, groups.second, loaded),
               width(n, &Digit::out, groups.out, stored), a_along, b_along};
         }
@@ -176,11 +192,16 @@ class WidthTable {
 
   // A walk through the space decides a rule from the axes that the rule reads, so these functions read no
   // more axes than they need.
-  bool counts_n(const Config& c) const { return at(c, false).out > 0; }
+  bool counts_n(const Config& c) const { return at(c, false, false).out > 0; }
   Widths of(const Config& c) const {
-    Widths its = at(c, false);
-    if (its.a_along_k || its.b_along_k) its = at(c, c[ORDER_K] == "second");
-    if (!multiplies_matrices(c)) its.out = std::min(its.out, stored_);
+    const bool of_bytes = has_bytes_ && multiplies_matrices(c);
+    Widths its = at(c, false, of_bytes);
+    if (its.a_along_k || its.b_along_k) its = at(c, c[ORDER_K] == "second", of_bytes);
+    if (!multiplies_matrices(c)) {
+      its.a = std::min(its.a, loaded_);
+      its.b = std::min(its.b, loaded_);
+      its.out = std::min(its.out, stored_);
+    }
     // Asynchronous copies turn terms into rows one element at a time. For tensor cores they leave the terms
     // where they are.
     if (loads_pieces(c)) its.a = its.b = 8;
@@ -190,7 +211,7 @@ class WidthTable {
     return its;
   }
   Widths of(Packs packs, bool second) const {
-    return table_[place(static_cast<std::size_t>(packs), 1, second)];
+    return table_[place(static_cast<std::size_t>(packs), 1, second, has_bytes_)];
   }  // of matrices
   std::int64_t packed_elements(const Config& c) const {
     return elements_[static_cast<std::size_t>(packs_of(c))];
@@ -198,16 +219,18 @@ class WidthTable {
 
  private:
   static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
-  static std::size_t place(std::size_t pack, std::int64_t span, bool second) {
-    return (pack * 2 + (second ? 1U : 0U)) * 17 + static_cast<std::size_t>(span);
+  static std::size_t place(std::size_t pack, std::int64_t span, bool second, bool of_bytes) {
+    return ((of_bytes ? number_of_packs + pack : pack) * 2 + (second ? 1U : 0U)) * 17 +
+           static_cast<std::size_t>(span);
   }
-  const Widths& at(const Config& c, bool second) const {
-    return table_[place(static_cast<std::size_t>(packs_of(c)), c[SPAN_N], second)];
+  const Widths& at(const Config& c, bool second, bool of_bytes) const {
+    return table_[place(static_cast<std::size_t>(packs_of(c)), c[SPAN_N], second, of_bytes)];
   }
 
-  std::array<Widths, number_of_packs* 2 * 17> table_ = {};
+  bool has_bytes_;  // of which matrices are packed in another way than numbers, behind these in the table
+  std::array<Widths, number_of_packs* 2 * 2 * 17> table_ = {};
   std::array<std::int64_t, number_of_packs> elements_ = {};
-  std::int64_t stored_;  // the widest store of sums that are multiplied as numbers
+  std::int64_t loaded_, stored_;  // the widest load and store of what is multiplied as numbers
 };
 
 // The bytes of a run of the output's neighbours along N.

@@ -9,7 +9,7 @@ struct ContractOperandShape {
   LayoutSize span, reach;         // rows counted in runs of so many; where a thread's next piece begins
   LayoutSize row_padding, lanes;  // elements behind a row that stays one, and of 16 bytes
   bool along_k;
-  bool tensor_cores, matrices;  // doubles or elements of 16 bits are multiplied in tensor cores
+  bool tensor_cores, matrices;  // doubles, or elements of 16 bits or bytes, are multiplied in tensor cores
   bool swizzled;                // as a warpgroup takes them
   bool asynchronous;
 };
@@ -28,8 +28,9 @@ LAYOUT_FUNCTION ContractOperandLayout contract_operand_layout(const ContractOper
   at.by_rows = s.along_k && ((s.tensor_cores && s.asynchronous) || s.matrices);
   at.reach = at.skewed ? s.reach + s.reach / (8 * s.lanes) * s.lanes : s.reach;
   const LayoutSize tile = at.skewed ? s.tile + ceil_divide(s.tile, 8 * s.lanes) * s.lanes : s.tile;
-  // The lanes of tensor cores read four rows of each of four doubles at once. Of 16-bit elements they read
-  // eight pieces of 16 bytes, a pitch apart: an odd number of pieces, so that these lie in different banks.
+  // The lanes of tensor cores read four rows of each of four doubles at once. Of 16-bit elements and
+  // bytes they read eight pieces of 16 bytes, a pitch apart: an odd number of pieces, so that these lie in
+  // different banks.
   at.pitch = !padded          ? s.tile
              : s.matrices     ? (s.tile / s.lanes | 1) * s.lanes
              : s.tensor_cores ? round_up(tile + 4, 8) - 4

@@ -76,7 +76,7 @@ class MatrixModel {
     for (std::size_t pack = 1; pack < number_of_packs; ++pack) {
       const auto packs = static_cast<Packs>(pack);
       if (packs == Packs::channels && windowed_operand(groups) < 0) continue;
-      const PackedGroups its = packed(problem, groups, packs);
+      const PackedGroups its = packed(problem, groups, packs, true);
       const std::int64_t elements = its.first.elements + its.second.elements;
       const auto moved = static_cast<double>(2 * elements * bytes(dtype_of(problem)));
       pack_clocks_.at(pack) = moved / packed_bytes / multiprocessors() + launch_clocks;
@@ -159,8 +159,12 @@ class MatrixModel {
       return;
     }
     if (shape.warpgroups && shape.tile_n % 64 != 0 && !widths.b_along_k) return;  // it is turned
-    const std::int64_t longest = asynchronous || in_pieces ? 64 : 32;
-    const std::int64_t tile_k = shape.warpgroups ? 64 : k_ >= longest ? longest : k_ <= 16 ? 16 : 32;
+    if (shape.warpgroups && has_bytes(problem_) && !(widths.a_along_k && widths.b_along_k)) return;
+    const std::int64_t terms = matrix_terms(problem_), longest = (asynchronous || in_pieces ? 4 : 2) * terms;
+    const std::int64_t tile_k = shape.warpgroups ? 4 * terms
+                                : k_ >= longest  ? longest
+                                : k_ <= terms    ? terms
+                                                 : 2 * terms;
     const std::int64_t sums = shape.thread_m * shape.thread_n;
     const std::int64_t threads = shape.tile_m * shape.tile_n / sums;
     const std::int64_t stage_bytes = (shape.tile_m + shape.tile_n) * tile_k * element;
@@ -174,7 +178,8 @@ class MatrixModel {
     warps = name_of_warps(threads, warps);
     // A step of a tile: multiplications, bytes, and accesses of a warp.
     const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
-    const double products = area * static_cast<double>(tile_k) / (shape.warpgroups ? 2048 : 1024);
+    const double products = area * static_cast<double>(tile_k * 16) /
+                            static_cast<double>((shape.warpgroups ? 2048 : 1024) * terms);
     // Each 64 rows of a warpgroup, and each warp's rows, read the columns that they are multiplied with.
     const std::int64_t rows = shape.warpgroups ? 64 : 8 * shape.thread_m,
                        columns = shape.warpgroups ? shape.tile_n : 4 * shape.thread_n;
@@ -192,7 +197,7 @@ class MatrixModel {
     const std::int64_t ahead = std::max<std::int64_t>(1, stages - (shape.warpgroups ? 2 : 1));
     // A block alone waits for its copies, and a warp for its products: four warps fill a multiprocessor. A
     // warpgroup's products run on.
-    const double chained = static_cast<double>(tile_k) / 16 * product_latency_clocks;
+    const double chained = static_cast<double>(tile_k / terms) * product_latency_clocks;
     const double multiplying =
         shape.warpgroups
             ? std::max(products, 1.4 * chained)

@@ -53,10 +53,17 @@ void order(std::vector<Move>& moves) {
   std::iter_swap(moves.begin() + 1, nearest == moves.begin() ? longest : nearest);
 }
 
-void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector, Packing& packing) {
+// Makes the index as long as whole vectors, with zeros at its end.
+void pad(Digit& digit, std::int64_t vector) {
+  digit.padding = round_up(digit.extent, vector) - digit.extent;
+  digit.extent += digit.padding;
+}
+
+void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector, bool terms_first,
+          Packing& packing) {
   rows = ordered(rows, &Digit::out, stride).digits;
   std::int64_t pitch = 1;
-  for (Group* group : {&rows, &groups.k, &groups.batch}) {
+  for (Group* group : {terms_first ? &groups.k : &rows, terms_first ? &rows : &groups.k, &groups.batch}) {
     for (Digit& digit : *group) {
       packing.moves.push_back({digit.extent, digit.*stride, pitch, 0, digit.padding});
       digit.*stride = pitch;
@@ -156,9 +163,8 @@ void pack_channels(Groups& groups, Group& rows, Stride stride, View& view, std::
   const std::vector<Dimension> dimensions = dimensions_of(groups, rows, stride, view);
   const Dimension* const channels = channels_of(groups, dimensions);
   Digit& channel = *channels->digits.front();
-  channel.padding = round_up(channel.extent, vector) - channel.extent;
-  packing.moves.push_back({channel.extent + channel.padding, channels->stride, 1, 0, channel.padding});
-  channel.extent += channel.padding;
+  pad(channel, vector);
+  packing.moves.push_back({channel.extent, channels->stride, 1, 0, channel.padding});
   channel.*stride = 1;
   std::int64_t pitch = channel.extent;
   for (const Dimension& dimension : dimensions) {
@@ -276,7 +282,8 @@ int windowed_operand(const Groups& groups) {
   return first == second ? -1 : second ? 1 : 0;
 }
 
-PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector) : groups(std::move(given)) {
+PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first)
+    : groups(std::move(given)) {
   if (packs == Packs::none) return;
   if (packs == Packs::channels) {
     const bool is_second = windowed_operand(groups) == 1;
@@ -287,13 +294,15 @@ PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector) : gro
     pack_channels(groups, windowed, stride, is_second ? groups.second : groups.first, vector,
                   is_second ? second : first);
     groups.k = ordered(groups.k, stride, others).digits;
-    pack(groups, other, others, is_second ? groups.first : groups.second, vector, is_second ? first : second);
+    pack(groups, other, others, is_second ? groups.first : groups.second, vector, terms_first,
+         is_second ? first : second);
     return;
   }
   groups.k = packs_second(packs) ? ordered(groups.k, &Digit::first, &Digit::second).digits
                                  : ordered(groups.k, &Digit::second, &Digit::first).digits;
-  if (packs_first(packs)) pack(groups, groups.m, &Digit::first, groups.first, vector, first);
-  if (packs_second(packs)) pack(groups, groups.n, &Digit::second, groups.second, vector, second);
+  if (terms_first && packs == Packs::both) pad(groups.k.front(), vector);
+  if (packs_first(packs)) pack(groups, groups.m, &Digit::first, groups.first, vector, terms_first, first);
+  if (packs_second(packs)) pack(groups, groups.n, &Digit::second, groups.second, vector, terms_first, second);
   if (packs != Packs::both) return;
   const Digit all = {size_of(groups.k), groups.k.front().first, groups.k.front().second, 0};
   groups.k.assign(groups.k.size(), Digit());

@@ -93,8 +93,8 @@ constexpr bool packs_second(Packs packs) { return packs != Packs::none && packs 
 struct Move {
   std::int64_t extent = 1, from = 0, to = 0, before = 0, behind = 0;
 };
-/// An operand that is packed in the workspace: the rows in the output's order, then the terms, then the
-/// batch.
+/// An operand that is packed in the workspace: the rows in the output's order, then the terms, or the terms
+/// and then the rows; then the batch.
 struct Packing {
   std::vector<Move> moves;    ///< first the nearest in the packed copy, then the nearest in the array
   std::int64_t elements = 0;  ///< 0: it is not packed
@@ -103,13 +103,15 @@ struct Packing {
 /// alone may leave its array's bounds.
 int windowed_operand(const Groups& groups);
 
-/// The groups after operands are packed, and how they are packed. Rows begin at multiples of `vector`
-/// elements. `channels` needs a windowed operand.
+/// The groups after operands are packed, and how they are packed. The terms' rows, or, with `terms_first`,
+/// the rows' terms, begin at multiples of `vector` elements. Behind a row's terms may be any elements, which
+/// are multiplied with zeros; where both operands are packed so, the terms' first index ends with zeros in
+/// whole vectors. `channels` needs a windowed operand.
 struct PackedGroups {
   Groups groups;
   Packing first = {}, second = {};
 
-  PackedGroups(Groups given, Packs packs, std::int64_t vector);
+  PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first = false);
 };
 
 }  // namespace tunesmith::tensor_op

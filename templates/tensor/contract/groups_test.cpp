@@ -220,9 +220,9 @@ TEST(TensorGroups, AreCountedInRunsOfTheOutputsNeighbours) {
 // An operand that is packed is read where the packing has put its elements, each in a place of its own; and
 // an operand is zero where it has a term that does not exist.
 void expect_packed_terms(const Groups& groups, Packs packs, std::int64_t start,
-                         const std::vector<Term>& expected) {
+                         const std::vector<Term>& expected, bool terms_first = false) {
   SCOPED_TRACE("packed: " + std::string(names_of(packs).at(static_cast<std::size_t>(packs))));
-  const PackedGroups its(groups, packs, 4);
+  const PackedGroups its(groups, packs, 4, terms_first);
   std::map<std::int64_t, std::int64_t> from[2];
   std::set<std::int64_t> zeros[2];
   const auto packing_of = [&](bool is_second) -> const Packing& {
@@ -291,6 +291,11 @@ TEST(TensorGroups, OfDrawnLinesReachEachTermOnce) {
     }
     for (const Packs packs : {Packs::first, Packs::second, Packs::both}) {
       expect_packed_terms(groups, packs, start, expected);
+      expect_packed_terms(groups, packs, start, expected, true);
+      const PackedGroups its(groups, packs, 4, true);
+      EXPECT_TRUE(first_along_k(its.groups) || !packs_first(packs));
+      EXPECT_TRUE(second_along_k(its.groups) || !packs_second(packs));
+      EXPECT_TRUE(size_of(its.groups.k) % 4 == 0 || packs != Packs::both);
       ++packed;
     }
   }
@@ -316,6 +321,7 @@ TEST(TensorGroups, OfWindowsArePackedWithChannelsNearest) {
     const Groups groups = groups_of(problem);
     ASSERT_GE(windowed_operand(groups), 0);
     expect_packed_terms(groups, Packs::channels, finish_start(problem), terms_of(problem));
+    expect_packed_terms(groups, Packs::channels, finish_start(problem), terms_of(problem), true);
     const PackedGroups its(groups, Packs::channels, 4);
     const bool is_second = windowed_operand(groups) == 1;
     EXPECT_EQ((is_second ? its.second : its.first).elements % 4, 0);

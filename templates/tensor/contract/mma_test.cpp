@@ -26,7 +26,11 @@ TEST(OutByRows, IsOfTilesOfWholePieces) {
   EXPECT_TRUE(is_legal("i8", wide + " STAGES=1"));
 }
 
-TEST(Mma, IsRightForEveryNest) { check_matrix_units(*make_host_device(), *make_host_toolchain()); }
+TEST(Mma, IsRightForEveryNest) { check_matrix_units(*make_host_device(), *make_host_toolchain(), false); }
+TEST(Mma, IsRightForEveryNestOfBytes) {
+  check_matrix_units(*make_host_device(), *make_host_toolchain(), true);
+}
+TEST(Mma, WrapsSumsOfBytes) { check_hard_bytes(*make_host_device(), *make_host_toolchain()); }
 
 }  // namespace
 }  // namespace tunesmith

@@ -56,9 +56,11 @@ struct Operand {
     return by_rows ? row * row_pitch + term : place_of(row) + term * pitch;
   }
   // The same as a warpgroup takes them (common/swizzled_matrix.cuh).
+  static constexpr int line_length = 8 * bank_lanes;
   static __device__ __forceinline__ int swizzled_place_of(int row, int term) {
-    const int line = ALONG_K ? row : row / 64 * TILE_K + term, along = ALONG_K ? term : row % 64;
-    return line * 64 + (along / 8 ^ line % 8) * 8 + along % 8;
+    const int line = ALONG_K ? row : row / line_length * TILE_K + term,
+              along = ALONG_K ? term : row % line_length;
+    return line * line_length + (along / bank_lanes ^ line % 8) * bank_lanes + along % bank_lanes;
   }
   // The distances between a thread's pieces, between neighbouring rows and between neighbouring terms.
   static constexpr int piece_step = by_rows ? REACH * row_pitch : reach;
@@ -109,7 +111,7 @@ struct Operand {
   static constexpr bool lines_repeat = ALONG_K ? lanes % 8 == 0 && steps == 1 : lanes_k % 8 == 0 && rows == 1;
   __device__ __forceinline__ int place_of_copy(int s, int r) const {
     if constexpr (!warpgroups) return its_term(s) * term_step + place_of_unit(r) * row_step;
-    if constexpr (lines_repeat) return swizzled + (ALONG_K ? r * lanes : s * lanes_k) * 64;
+    if constexpr (lines_repeat) return swizzled + (ALONG_K ? r * lanes : s * lanes_k) * line_length;
     return swizzled_place_of(row_of(unit + r * lanes), its_term(s));
   }
 

@@ -22,8 +22,11 @@ struct Sums {
     }
     const int warp_along_m = warp / (threads_n / WARP_N), warp_along_n = warp % (threads_n / WARP_N);
     if constexpr (matrices) {
-      m = warpgroups ? warp / 4 * 32 * THREAD_M + warp % 4 * 16 + lane_m : warp_along_m * 8 + lane_m;
-      n = (lane_n * (threads_n / WARP_N) + warp_along_n) * piece_n;
+      m = warpgroups   ? warp / 4 * 32 * THREAD_M + warp % 4 * 16 + lane_m
+          : pairs_rows ? warp_along_m * 16 + lane_m * 2
+                       : warp_along_m * 8 + lane_m;
+      n = pairs_columns ? (lane_n % 2 * (threads_n / WARP_N) + warp_along_n) * 16 + lane_n / 2 * 8
+                        : (lane_n * (threads_n / WARP_N) + warp_along_n) * piece_n;
     } else {
       m = (warp_along_m * warp_m + lane_m) * piece_m;
       n = (warp_along_n * WARP_N + lane_n) * piece_n;
@@ -37,6 +40,7 @@ struct Sums {
 
   __device__ __forceinline__ int row(int i) const {
     if constexpr (warpgroups) return m + i / 2 * 64 + i % 2 * 8;
+    if constexpr (pairs_rows) return m + i / 2 * 2 * threads_m + i % 2;
     return m + i / piece_m * threads_m * piece_m + i % piece_m;
   }
   __device__ __forceinline__ int column(int j) const {
@@ -88,7 +92,13 @@ struct Sums {
   __device__ __forceinline__ void finish() {
     if constexpr (warpgroups) end_products<0>(sum);
 #pragma unroll
-    for (int i = 0; i < Rows; ++i) gather(sum[i]);
+    for (int i = 0; i < Rows; ++i) {
+      if constexpr (pairs_columns) {
+        gather_pairs(sum[i]);
+      } else {
+        gather(sum[i]);
+      }
+    }
   }
 
   // The same by ordinary multiplications or in tensor cores of doubles. Each of `turn` terms is read while
