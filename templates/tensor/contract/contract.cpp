@@ -197,6 +197,14 @@ std::vector<Axis> axes(const Problem& problem) {
        "that are split into two of these, packed_halves the same, split before in the workspace, "
        "wgmma_halves these "
        "in four warps"},
+      {STAGES,
+       {3, 2, 4, 1},
+       "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
+       "registers, one ahead"},
+      {LOAD_BY, categories({"vectors", "pieces"}),
+       "how elements of 16 bits come into registers: in aligned vectors, or at any address in the pieces of "
+       "16 "
+       "bytes that hold them"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
@@ -207,14 +215,6 @@ std::vector<Axis> axes(const Problem& problem) {
        : has_bytes(problem) ? std::vector<Value>{16, 8, 32, 24, 64, 128}
                             : std::vector<Value>{16, 8, 32, 24, 64},
        "terms of a tile"},
-      {STAGES,
-       {3, 2, 4, 1},
-       "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
-       "registers, one ahead"},
-      {LOAD_BY, categories({"vectors", "pieces"}),
-       "how elements of 16 bits come into registers: in aligned vectors, or at any address in the pieces of "
-       "16 "
-       "bytes that hold them"},
       {OUT_BY, categories({"registers", "shared", "rows"}),
        "how sums come into the output: from registers, or by way of shared memory, where neighbours of "
        "different threads are joined; rows: in pieces of 16 bytes at any address"},
