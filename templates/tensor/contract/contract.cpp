@@ -415,7 +415,7 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
       {"K is split where tiles are few.",
        [=](const Config& c) {
          const std::int64_t tiles = ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch;
-         return c[SPLIT] == few_parts || (tiles * c[SPLIT] <= 2048 && k >= 4 * c[TILE_K] * c[SPLIT]);
+         return c[SPLIT] == few_parts || (tiles * c[SPLIT] <= 2048 && k >= c[TILE_K] * c[SPLIT]);
        }},
       {"A store's hint is for outputs that are most of what is moved.",
        [=](const Config& c) { return c[STORE] == "plain" || k <= 256; }},

@@ -107,27 +107,26 @@ class MatrixModel {
     const double out_bytes = static_cast<double>(m_) * static_cast<double>(n_ * batch_) *
                              static_cast<double>(bytes(out_dtype(problem_)));
     const double ordinary = clocks / 0.75 + out_bytes / memory_bytes / multiprocessors();
-    if (getenv("DBG"))
-      fprintf(stderr, "halves %.0f ordinary %.0f: %d\n", least_, ordinary, least_ + launch_clocks < ordinary);
     return best_ && least_ + launch_clocks < ordinary ? best_ : std::nullopt;
   }
 
  private:
-  // Clocks of a launch that splits, packs or adds; of a load that many blocks wait for, and of one that is
-  // waited for alone; until a product's sums are there; of the beginning and the end of a block; and of the
-  // turn of the last block of a tile. Bytes per clock and multiprocessor of memory, of operands that are
-  // packed or split, of the second-level cache and of shared memory. They are what GPUs from compute
-  // capability 8.0 on have about in common; times of one GPU belong into its table.
+  // Clocks of a launch that splits or packs; of a load that many blocks wait for, and of one that is
+  // waited for alone; until a product's sums are there; of the beginning and the end of a block; of the turn
+  // of the last block of a tile, and of a launch that adds parts. Bytes per clock and multiprocessor of
+  // operands and of outputs in memory, of operands that are packed or split, of the second-level cache, of
+  // parts that a block adds, and of shared memory. They are what GPUs from compute capability 8.0 on have
+  // about in common; times of one GPU belong into its table.
   static constexpr double launch_clocks = 4600, latency_clocks = 1100, alone_clocks = 500,
-                          product_latency_clocks = 80, block_clocks = 1800, last_clocks = 3600,
-                          memory_bytes = 6, packed_bytes = 8, split_bytes = 10, cache_bytes = 48,
-                          shared_bytes = 128;
+                          product_latency_clocks = 80, block_clocks = 1800, last_clocks = 3000,
+                          adding_clocks = 12000, operand_bytes = 16, memory_bytes = 6, packed_bytes = 8,
+                          split_bytes = 10, cache_bytes = 48, shared_bytes = 128;
   // Clocks of a warp's access, for all warps of a multiprocessor and for a warp alone: of an asynchronous
   // copy of 16 bytes, of a shorter one, of a load of single elements, and of a vector from pieces.
   struct Access {
     double clocks, alone;
   };
-  static constexpr Access wide_copy = {9, 6}, copy = {9, 16}, single_load = {5, 27}, pieces = {35, 190};
+  static constexpr Access wide_copy = {9, 6}, copy = {9, 80}, single_load = {5, 27}, pieces = {35, 190};
   static constexpr std::int64_t other_bytes = 4096, most_other_bytes = 17408;  // of shared memory, of tables
   double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
 
@@ -186,11 +185,16 @@ class MatrixModel {
     const std::int64_t readers = shape.tile_m / rows * (shape.tile_n / columns);
     const auto read_bytes = static_cast<double>(readers * (rows + columns) * tile_k * element);
     double copying = 0, issuing = 0;  // by all warps, by one
-    for (const auto& [side, width] : {std::pair(shape.tile_m, widths.a), std::pair(shape.tile_n, widths.b)}) {
+    for (const bool is_first : {true, false}) {
+      const std::int64_t side = is_first ? shape.tile_m : shape.tile_n,
+                         width = is_first ? widths.a : widths.b;
       const Access& access = in_pieces ? pieces : !asynchronous ? single_load : width == 8 ? wide_copy : copy;
       const double accesses =
           static_cast<double>(tile_k) / 32 * static_cast<double>(side) / static_cast<double>(width);
-      copying += accesses * access.clocks;
+      // A short copy's 32 lanes bring one run of neighbours, or several shorter ones.
+      const bool along = is_first ? widths.a_along_k : widths.b_along_k;
+      const std::int64_t runs = &access == &copy ? ceil_divide(32 * width, along ? tile_k : side) : 1;
+      copying += accesses * access.clocks * static_cast<double>(runs);
       issuing += accesses * access.alone / (static_cast<double>(threads) / 32);
     }
     const double step = std::max({products, filling(stage_bytes, read_bytes), copying});
@@ -265,9 +269,11 @@ class MatrixModel {
     const std::int64_t tiles_m = ceil_divide(m_, shape.tile_m), tiles_n = ceil_divide(n_, shape.tile_n);
     const std::int64_t tiles = tiles_m * tiles_n * batch_;
     const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
+    const auto operands = static_cast<double>((m_ + n_) * k_ * batch_ * bytes(dtype_of(problem_)));
     const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
     for (const std::int64_t split : splits) {
-      if (split > 1 && (k_ < 2 * way.tile_k * split || tiles * split > 4096)) break;
+      if (split > 1 && (k_ < way.tile_k * split || tiles * split > 4096)) break;
+      if (least_split(k_, split, way.tile_k, least_parts_) != split) continue;
       if (split == 1 && least_parts_ > 1) continue;
       const Parts parts = parts_of(k_, split, way.tile_k, least_parts_);
       const std::int64_t blocks = tiles * parts.splits;
@@ -276,12 +282,13 @@ class MatrixModel {
           static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * way.resident));
       double clocks = std::max(rounds_of(blocks, way.resident, device_) * steps * way.step,
                                rounds * (steps * way.alone + block_clocks));
+      clocks = std::max(clocks, operands / operand_bytes / multiprocessors());
       clocks += static_cast<double>(blocks) / std::min(multiprocessors(), static_cast<double>(blocks)) *
                 (parts.splits > 1 ? area * 4 : out_bytes) / memory_bytes;
       // A launch or the last block of a tile adds parts.
       const double by_last = last_clocks + static_cast<double>(parts.splits) * area * 4 / cache_bytes;
-      const bool adds_last = by_last < 2 * launch_clocks;
-      if (parts.splits > 1) clocks += std::min(by_last, 2 * launch_clocks);
+      const bool adds_last = by_last < adding_clocks;
+      if (parts.splits > 1) clocks += std::min(by_last, adding_clocks);
       clocks += way.before;
       if (best_ && clocks >= least_) continue;
       least_ = clocks;
@@ -298,17 +305,15 @@ class MatrixModel {
                      {std::string(ADD_BY.name), split > 1 && adds_last ? "last" : "launch"},
                      {std::string(PACK.name), std::string(name_of(way.packs))},
                      {std::string(RESIDENT_WARPS.name), way.warps}};
-      // The next of several launches starts while the one before ends. Its blocks may come onto
-      // multiprocessors beside those of the one before if there are enough for all multiprocessors.
+      // The next of several launches starts while the one before ends. Where a multiprocessor has room for
+      // one block, its blocks may also come early; more would come together onto those that are free first.
       if (way.before > 0 || (parts.splits > 1 && !adds_last)) best_->set(START.name, "overlapped");
-      if (way.before > 0 && blocks >= 2 * multiprocessors_to_fill(device_)) best_->set(TRIGGER.name, "early");
+      if (way.before > 0 && way.resident == 1) best_->set(TRIGGER.name, "early");
       if (way.second) best_->set(ORDER_K.name, "second");
       // Single elements are stored side by side only by way of shared memory.
       if (widths.out * bytes(out_dtype(problem_)) < 8 && parts.splits == 1)
         best_->set(OUT_BY.name, stores_rows_ ? "rows" : "shared");
-      const std::int64_t operands = (m_ + n_) * k_ * batch_ * bytes(dtype_of(problem_));
-      if (tiles_m > 8 && tiles_n > 1 && operands > std::int64_t{32} << 20)
-        best_->set(BLOCK_ORDER.name, "banded");
+      if (tiles_m > 8 && tiles_n > 1 && operands > 0x1p25) best_->set(BLOCK_ORDER.name, "banded");
     }
   }
 
