@@ -188,7 +188,10 @@ class MatrixModel {
     for (const bool is_first : {true, false}) {
       const std::int64_t side = is_first ? shape.tile_m : shape.tile_n,
                          width = is_first ? widths.a : widths.b;
-      const Access& access = in_pieces ? pieces : !asynchronous ? single_load : width == 8 ? wide_copy : copy;
+      const Access& access = in_pieces               ? pieces
+                             : !asynchronous         ? single_load
+                             : width * element == 16 ? wide_copy
+                                                     : copy;
       const double accesses =
           static_cast<double>(tile_k) / 32 * static_cast<double>(side) / static_cast<double>(width);
       // A short copy's 32 lanes bring one run of neighbours, or several shorter ones.
