@@ -147,6 +147,8 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain, bool 
         "UNIT=wgmma WARP_N=4 TILE_M=256 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=3");
   }
   if (!bytes) return check_units(device, toolchain, lines, configs, {"f16", "bf16"});
+  std::erase_if(configs,
+                [](const std::string& config) { return config.find("pieces") != std::string::npos; });
   for (std::string& config : configs) config = of_bytes(config);
   check_units(device, toolchain, lines, configs, {"i8", "u8 out_dtype=i32", "u8", "i8 out_dtype=i32"},
               nullptr, 3);

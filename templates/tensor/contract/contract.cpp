@@ -546,7 +546,7 @@ Launch packing_launch(const PackedGroups& packed, const Groups& given, std::int6
   return {.kernel = "tensor_contract_pack",
           .grid = {first_blocks + packing_blocks(packed.second)},
           .block = {contract_pack_threads},
-          .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
+          .dynamic_shared_bytes = pack_side * contract_pack_line(element) * element,
           .arguments = std::move(arguments),
           .overlaps_previous = overlaps};
 }

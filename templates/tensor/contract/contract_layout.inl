@@ -94,9 +94,12 @@ LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
   return at;
 }
 
-// A block that packs an operand: the places that it moves along each of two digits, in lines one element
-// longer, and its threads.
+// A block that packs an operand: the places that it moves along each of two digits, and its threads; and the
+// elements of a line in shared memory, which is longer by an element, or by a word where that has several.
 constexpr LayoutSize contract_pack_side = 64, contract_pack_threads = 256;
+LAYOUT_FUNCTION LayoutSize contract_pack_line(LayoutSize element) {
+  return contract_pack_side + larger(1, 4 / element);
+}
 
 // The columns of a thread that a block adds which finishes parts of K: the more blocks, the fewer loads one
 // after another. For the same reason up to 16 warps share the parts, at least eight each.
