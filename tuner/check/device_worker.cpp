@@ -68,6 +68,7 @@ void DeviceWorker::enter(State state, double timeout_s) {
 void DeviceWorker::start() {
   child_.reset();
   child_ = std::make_unique<Child>(id_);
+  wants_another_ = false;
   enter(State::starting, timeouts_.start_s);
 }
 
@@ -81,6 +82,10 @@ void DeviceWorker::prepare(const PrepareRequest& request) {
   expects_problem_ = false;
   wanted_ = request;
   if (state_ == State::starting) return;  // its first message is followed by this request
+  if (state_ == State::preparing) {       // and so is its answer to the request before
+    wants_another_ = true;
+    return;
+  }
   if (const UserKernel* own = find_op(request.op).user_kernel)
     child_->send(to_frame(UserKernelNotice{own->file, "", "", ""}));
   child_->send(to_frame(request));  // if it is gone, update() notices
@@ -115,6 +120,11 @@ void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) 
     }
     case State::preparing: {
       const auto prepared = from_frame<PrepareReply>(frame);
+      if (std::exchange(wants_another_, false)) {
+        enter(State::idle, 0);
+        prepare(*wanted_);
+        return;
+      }
       if (!prepared.error.empty()) {
         throw Error("The problem " + wanted_->problem + " cannot be prepared on " + id_ + ": " +
                     prepared.error);

@@ -62,6 +62,7 @@ class DeviceWorker {
   WorkerTimeouts timeouts_;
   Hello hello_;
   std::optional<PrepareRequest> wanted_;  // a new worker is prepared for this
+  bool wants_another_ = false;            // it prepares what is not wanted any more
   std::unique_ptr<Child> child_;
   State state_ = State::starting;
   Clock::time_point deadline_;
