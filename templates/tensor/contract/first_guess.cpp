@@ -115,12 +115,12 @@ class MatrixModel {
   // waited for alone; until a product's sums are there; of the beginning and the end of a block; of the turn
   // of the last block of a tile, and of a launch that adds parts. Bytes per clock and multiprocessor of
   // operands and of outputs in memory, of operands that are packed or split, of the second-level cache, of
-  // parts that a block adds, and of shared memory. They are what GPUs from compute capability 8.0 on have
-  // about in common; times of one GPU belong into its table.
+  // parts that a block adds, of shared memory, and of bytes that are turned. They are what GPUs from compute
+  // capability 8.0 on have about in common; times of one GPU belong into its table.
   static constexpr double launch_clocks = 4600, latency_clocks = 1100, alone_clocks = 500,
                           product_latency_clocks = 80, block_clocks = 1800, last_clocks = 3000,
                           adding_clocks = 12000, operand_bytes = 16, memory_bytes = 6, packed_bytes = 8,
-                          split_bytes = 10, cache_bytes = 48, shared_bytes = 128;
+                          split_bytes = 10, cache_bytes = 48, shared_bytes = 128, turned_bytes = 256;
   // Clocks of a warp's access, for all warps of a multiprocessor and for a warp alone: of an asynchronous
   // copy of 16 bytes, of a shorter one, of a load of single elements, and of a vector from pieces.
   struct Access {
@@ -177,13 +177,18 @@ class MatrixModel {
     warps = name_of_warps(threads, warps);
     // A step of a tile: multiplications, bytes, and accesses of a warp.
     const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
-    const double products = area * static_cast<double>(tile_k * 16) /
-                            static_cast<double>((shape.warpgroups ? 2048 : 1024) * terms);
+    double products = area * static_cast<double>(tile_k * 16) /
+                      static_cast<double>((shape.warpgroups ? 2048 : 1024) * terms);
     // Each 64 rows of a warpgroup, and each warp's rows, read the columns that they are multiplied with.
     const std::int64_t rows = shape.warpgroups ? 64 : 8 * shape.thread_m,
                        columns = shape.warpgroups ? shape.tile_n : 4 * shape.thread_n;
     const std::int64_t readers = shape.tile_m / rows * (shape.tile_n / columns);
     const auto read_bytes = static_cast<double>(readers * (rows + columns) * tile_k * element);
+    // Warps turn bytes that stand term by term, with an instruction for four of each lane.
+    if (has_bytes(problem_))
+      products += static_cast<double>(readers * tile_k *
+                                      ((widths.a_along_k ? 0 : rows) + (widths.b_along_k ? 0 : columns))) /
+                  turned_bytes;
     double copying = 0, issuing = 0;  // by all warps, by one
     for (const bool is_first : {true, false}) {
       const std::int64_t side = is_first ? shape.tile_m : shape.tile_n,
