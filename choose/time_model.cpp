@@ -25,10 +25,15 @@ constexpr float apart = 1e4f;
 
 constexpr float initial_weight = 1.0f / 16;
 constexpr float initial_word_weight = 0.5f;
-constexpr double most_slowdown = 2.1;   // larger slowdowns are cut: beyond this the amount does not matter
-constexpr double usual_slowdown = 0.4;  // of a variant that was tuned for another problem
-constexpr double usual_slowdown_of_a_guess = 0.15;  // of what a template names for each problem
-constexpr double usual_count = 2;                   // the usual slowdown counts as if seen this often
+constexpr double most_slowdown = 2.1;  // larger slowdowns are cut: beyond this the amount does not matter
+
+// The slowdown of a variant that was tuned for another problem, and how many measurements it counts as. An op
+// with kinds has problems of more sorts, and a guess for each: what was good on a few problems is seldom
+// better than that elsewhere.
+struct Usual {
+  double slowdown, count;
+};
+constexpr Usual usual = {0.4, 2}, usual_among_kinds = {1, 8}, usual_of_a_guess = {0.1, 8};
 
 // The covariance of two points: half of it is smooth, half has kinks, such as times have where a kernel's
 // tiles begin to fill the device. Far points count as 0, without an exponential.
@@ -179,7 +184,7 @@ std::size_t TimeModel::add_problem(const Problem& problem) {
 }
 
 std::size_t TimeModel::add_variant(bool is_guess) {
-  variants_.emplace_back().usual = is_guess ? usual_slowdown_of_a_guess : usual_slowdown;
+  variants_.emplace_back().is_guess = is_guess;
   return variants_.size() - 1;
 }
 
@@ -247,9 +252,9 @@ bool TimeModel::any_solved(std::span<const RowValue> known) {
 // Computes values and means, which do not depend on weights. If some times are already solved, the mean comes
 // from those.
 void TimeModel::begin() {
-  const auto mean_of = [&](const std::vector<RowValue>& known, double usual, double count) {
+  const auto mean_of = [&](const std::vector<RowValue>& known, double slowdown, double count) {
     const bool solved = any_solved(known);
-    double sum = usual * count;
+    double sum = slowdown * count;
     for (const RowValue& one : known) {
       if (one.us == 0 || (solved && !one.is_solved)) continue;
       sum += one.value;
@@ -263,7 +268,8 @@ void TimeModel::begin() {
   for (Variant& one : variants_) {
     for (RowValue& time : one.times)
       time.value = std::min(std::log(time.us / known_[time.row].us), most_slowdown);
-    one.mean = mean_of(one.times, one.usual, usual_count);
+    const Usual& its = one.is_guess ? usual_of_a_guess : op_->kind ? usual_among_kinds : usual;
+    one.mean = mean_of(one.times, its.slowdown, its.count);
   }
 }
 
@@ -378,7 +384,7 @@ void TimeModel::solve(std::size_t most, unsigned threads) {
     }
   };
   run_in_threads(threads, work);
-  spread_ = given != given_.end() ? given->second : count == 0 ? usual_slowdown : std::sqrt(squares / count);
+  spread_ = given != given_.end() ? given->second : count == 0 ? usual.slowdown : std::sqrt(squares / count);
   lay_out();
 }
 

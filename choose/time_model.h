@@ -92,7 +92,7 @@ class TimeModel {
   };
   struct Variant {
     std::vector<RowValue> times;
-    double usual = 0;  // its slowdown before anything is known
+    bool is_guess = false;
     double mean = 0;
   };
   struct Inverse {
