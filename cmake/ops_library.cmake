@@ -77,9 +77,16 @@ const std::vector<Op>& ops() {
   configure_file("${generated}.new" "${generated}" COPYONLY)
   set(cpp_texts "${CMAKE_CURRENT_BINARY_DIR}/${library}_cpp_texts.cpp")  # linked only by who asks for them
   tunesmith_texts("${cpp_texts}" op_sources ${cpp_files})
+  set(searches generator/ops kernel_file/find_op kernel_file/add) # of the table of ops: an archive that is linked first brings its own
+  if(TARGET tunesmith_templates) # which has compiled them
+    list(JOIN searches "|" searches)
+    list(APPEND sources "$<FILTER:$<TARGET_OBJECTS:tunesmith_templates>,INCLUDE,/(${searches})\\.cpp\\.o$>")
+  elseif(TARGET tunesmith_generator)
+    list(TRANSFORM searches REPLACE "(.+)" "${root}/\\1.cpp")
+    list(APPEND sources ${searches})
+  endif()
   add_library(${library} STATIC "${generated}" "${cpp_texts}" ${sources})
   if(TARGET tunesmith_generator)
-    target_sources(${library} PRIVATE "${root}/generator/ops.cpp" "${root}/kernel_file/find_op.cpp" "${root}/kernel_file/add.cpp")
     target_include_directories(${library} PUBLIC ${TUNESMITH_FAMILIES})
     target_link_libraries(${library} PUBLIC ${known} tunesmith_language tunesmith_kernel_file PRIVATE tunesmith_flags)
   else()

@@ -18,9 +18,18 @@ function(tunesmith_texts output function)
 namespace tunesmith {
 const Files& ${function}();
 const Files& ${function}() {
-  // Never destroyed: what compiles behind a static dispatcher may render until the process ends.
-  static const Files& files = *new const Files{
+  struct Text {
+    const char* key;
+    const char* text;
+  };
+  static constexpr Text texts[] = {  // a list of pairs of strings takes the compiler seconds
 ${texts}  };
+  // Never destroyed: what compiles behind a static dispatcher may render until the process ends.
+  static const Files& files = *[] {
+    auto* const made = new Files;
+    for (const Text& one : texts) made->emplace(one.key, one.text);
+    return made;
+  }();
   return files;
 }
 }  // namespace tunesmith

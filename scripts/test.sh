@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store. Large samples of kernels, and other projects'
-# tests, take turns from commit to commit, except for the ops that the last commit touched: TUNESMITH_TEST_TURN= scripts/test.sh takes all.
+# tests, take turns from commit to commit, except for the templates whose kernels the last commit touched: TUNESMITH_TEST_TURN= scripts/test.sh
+# takes all.
 # Then a third of the libraries' tests is repeated with sanitizers, in turn too, except whole runs of tuning, searching, merging and
 # dispatch, whose parts are tested one by one, and comparisons of whole spaces, whose rules other tests ask too; TUNESMITH_ASAN=0 leaves
 # that out, `cmake --build build/asan && ctest --preset asan` takes all.
@@ -10,20 +11,31 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 install_missing tests
 python_for_tests build/python
 if [[ -z ${TUNESMITH_TEST_TURN+set} ]] && TUNESMITH_TEST_TURN=$(git rev-list --count HEAD 2>/dev/null); then
-  TUNESMITH_TEST_WHOLE=$({ git diff --name-only HEAD~1 2>/dev/null || true; } | sed -n 's#^templates/\([a-z0-9_]*\)/.*#\1#p' | sort -u | tr '\n' ' ')
+  # A folder's shared kernel code stands for the op, a body or a room for its templates: "conv1d", "conv1d/tiled", "tensor/contract".
+  TUNESMITH_TEST_WHOLE=$({ git diff --name-only HEAD~1 2>/dev/null || true; } |
+    sed -n -e '/^templates\/common\//d' -e '/test[^/]*$/d' -e 's#^templates/\([a-z0-9_]*\)/[^/]*\.\(inl\|cuh\)$#\1#p' \
+      -e 's#^templates/\([a-z0-9_]*/[a-z0-9_]*\)\(\.cu$\|/.*\.\(cu\|inl\)$\)#\1#p' | sort -u | tr '\n' ' ')
   export TUNESMITH_TEST_TURN TUNESMITH_TEST_WHOLE
-  say "Samples have turn $TUNESMITH_TEST_TURN, taken as a whole for: ${TUNESMITH_TEST_WHOLE:-no op}"
+  say "Samples have turn $TUNESMITH_TEST_TURN, taken as a whole for: ${TUNESMITH_TEST_WHOLE:-no template}"
 fi
-# Kernels are packed for the host and two of five GPUs, which is enough for all tests of dispatch. Only the names of winners and
-# portfolios are packed, and the tests compile those that they use: this saves some minutes of NVRTC. Budgets are in units of
-# calibrate().
-spend "build" 430 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
-  "-DTUNESMITH_TARGETS=host;sm_80;sm_90a" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" -DPython_EXECUTABLE="$PWD/$python_for_tests"
+turn_of_three=${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 3))}
+# Kernels are packed for the host and one of five GPUs, and each third time for the GPU whose kernels others run too, which is enough for all
+# tests of dispatch. Only the names of winners and portfolios are packed, and the tests compile those that they use: this saves some minutes
+# of NVRTC. Budgets are in units of calibrate().
+targets="host;sm_90a"
+[[ ${turn_of_three:-0} != 0 ]] || targets+=";sm_80"
+spend "build" 350 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
+  "-DTUNESMITH_TARGETS=$targets" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" -DPython_EXECUTABLE="$PWD/$python_for_tests"
 jobs=$(($(nproc) + 1)) # some tests wait for the disk, or for a process that is to hang
 say "Testing"
-spend "tests" 740 ctest --preset cuda -j "$jobs" "$@"
+export TUNESMITH_COMPILED=$PWD/build/cuda/compiled_once
+rm -rf "$TUNESMITH_COMPILED"
+mkdir -p "$TUNESMITH_COMPILED"
+# with_shared_kernels COMMAND...: its tests compile a kernel for the host once for all of them.
+with_shared_kernels() { TUNESMITH_COMPILER=$(command -v "${TUNESMITH_CXX:-c++}") TUNESMITH_CXX=$PWD/tests/compile_once.sh "$@"; }
+spend "tests" 600 with_shared_kernels ctest --preset cuda -j "$jobs" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
-  case ${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 3))} in
+  case $turn_of_three in
     0) part=core labels='unit|db' ;;
     1) part=ops labels='host' ;;
     2) part=dispatch labels='dispatch|fuzz' ;;
@@ -32,10 +44,10 @@ if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   mkdir -p build/asan/dispatch/packed_before # the build finds the solved tables there, which saves a minute with sanitizers
   cp build/cuda/dispatch/packed_before/*.factors build/asan/dispatch/packed_before/
   # A report then names functions but not lines; `cmake --preset asan` builds with lines.
-  target=tests_of_$part spend "build with sanitizers" 300 \
+  target=tests_of_$part spend "build with sanitizers" 270 \
     build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
   say "Testing $part under the address and undefined-behaviour sanitizers"
-  spend "tests with sanitizers" 150 ctest --preset asan -j "$jobs" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
+  spend "tests with sanitizers" 150 with_shared_kernels ctest --preset asan -j "$jobs" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
     -E '(_NOT_BUILT$|^(OneDefinition|DeviceRuns|Search/(Learners|Strategies)|Counts/Simulated|Dispatcher.*RandomProblems|SharedLibrary|Pack))' "$@"
 fi
 tell_spent

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -114,8 +115,10 @@ inline double keep_the_bound(Device& device, const Toolchain& toolchain, const s
     sources.push_back(render(op, tmpl, problem, complete.back().config, target));
   }
   const std::vector<Compilation> compiled = compile_all(toolchain, sources);
+  std::vector<int> numbers(static_cast<std::size_t>(cases));
+  std::iota(numbers.begin(), numbers.end(), 0);
   double worst = 0;
-  for (int n = 0; n < cases; ++n) {
+  for (const int n : in_turn(std::move(numbers), 3, {&op, &tmpl})) {
     SCOPED_TRACE("case " + std::to_string(n));
     const std::size_t v = static_cast<std::size_t>(n) % complete.size();
     EXPECT_TRUE(compiled[v].ok) << compiled[v].log;

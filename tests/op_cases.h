@@ -137,16 +137,23 @@ inline std::size_t random_configs(std::size_t otherwise) {
   return std::string_view(given) == "all" ? all_configs : std::stoul(given);
 }
 
-/// The part of a large sample, such as an op's kernels, whose turn it is: TUNESMITH_TEST_TURN counts up from
-/// commit to commit (scripts/test.sh), so that `turns` commits take all. Returns all if there is no turn, the
-/// run is a long one, or TUNESMITH_TEST_WHOLE names the op.
+/// The part of a large sample, such as a template's kernels, whose turn it is: TUNESMITH_TEST_TURN counts up
+/// from commit to commit (scripts/test.sh), so that `turns` commits take all. Returns all if there is no
+/// turn, the run is a long one, or TUNESMITH_TEST_WHOLE names the op ("conv1d"), the template
+/// ("conv1d/tiled") or its room ("tensor/contract").
 template <typename Item>
-std::vector<Item> in_turn(std::vector<Item> items, std::size_t turns, const Op& op) {
+std::vector<Item> in_turn(std::vector<Item> items, std::size_t turns, const TemplateCase& which) {
   const char* turn = std::getenv("TUNESMITH_TEST_TURN");
   const char* whole = std::getenv("TUNESMITH_TEST_WHOLE");
   const std::string names = " " + std::string(whole == nullptr ? "" : whole) + " ";
-  if (turn == nullptr || *turn == '\0' || random_configs(0) == all_configs ||
-      names.find(" " + op.name + " ") != std::string::npos)
+  const auto& [op, tmpl] = which;
+  const auto is_named = [&](const std::string& folder, const std::string& file) {
+    return names.find(" " + folder + file + " ") != std::string::npos;
+  };
+  const std::string room = tmpl->room.substr(0, tmpl->room.find('/'));  // "contract/": also of contract_any
+  const std::string sibling = tmpl->name.substr(0, tmpl->name.rfind("_any"));
+  if (turn == nullptr || *turn == '\0' || random_configs(0) == all_configs || is_named(op->name, "") ||
+      is_named(op->name + "/", sibling) || (!room.empty() && is_named(op->name + "/", room)))
     return items;
   std::size_t at = std::stoul(turn);  // so that one of a few items is left
   std::vector<Item> its;

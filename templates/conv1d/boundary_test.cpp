@@ -11,7 +11,7 @@
 #include "tests/refusal.h"
 #include "tunesmith/conv1d.h"
 
-namespace tunesmith {
+namespace tunesmith::conv1d_boundary_test {
 namespace {
 
 const Op& conv1d_op() { return find_op("conv1d"); }
@@ -185,4 +185,4 @@ TEST(Conv1dSliding, ServesEveryProblemByADefaultThatFitsEveryGpu) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::conv1d_boundary_test

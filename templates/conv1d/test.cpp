@@ -19,7 +19,7 @@
 #include "tests/refusal.h"
 #include "tunesmith/conv1d.h"
 
-namespace tunesmith {
+namespace tunesmith::conv1d_test {
 namespace {
 
 const Op& op() { return find_op("conv1d"); }
@@ -278,4 +278,4 @@ TEST(Conv1dSpace, TiledTakesNoMoreTapsThanItCompilesIn) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::conv1d_test

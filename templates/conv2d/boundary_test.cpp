@@ -13,7 +13,7 @@
 #include "tests/refusal.h"
 #include "tunesmith/conv2d.h"
 
-namespace tunesmith {
+namespace tunesmith::conv2d_boundary_test {
 namespace {
 
 const Op& conv2d_op() { return find_op("conv2d"); }
@@ -236,4 +236,4 @@ TEST(Conv2dBoundary, OlderTextsMeanTheSame) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::conv2d_boundary_test

@@ -13,7 +13,7 @@
 #include "tuner/device/check_data.h"
 #include "tuner/device/device_memory.h"
 
-namespace tunesmith {
+namespace tunesmith::conv2d_test {
 namespace {
 
 const Op& conv2d() {
@@ -132,4 +132,4 @@ TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::conv2d_test

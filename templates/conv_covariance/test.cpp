@@ -22,7 +22,7 @@
 #include "tuner/device/check_data.h"
 #include "tunesmith/conv_covariance.h"
 
-namespace tunesmith {
+namespace tunesmith::conv_covariance_test {
 namespace {
 
 using testing::HasSubstr;
@@ -388,4 +388,4 @@ TEST(ConvCovarianceSpace, OneBinaryServesEveryMaskAndNumberOfChannels) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::conv_covariance_test

@@ -18,7 +18,7 @@
 #include "tests/language/test_functions.h"
 #include "tunesmith/elementwise.h"
 
-namespace tunesmith {
+namespace tunesmith::elementwise_host_test {
 namespace {
 
 using testing::HasSubstr;
@@ -199,4 +199,4 @@ TEST(ElementwiseOnHost, MisuseIsASentence) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::elementwise_host_test

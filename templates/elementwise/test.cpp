@@ -17,7 +17,7 @@
 #include "tests/refusal.h"
 #include "tests/rules.h"
 
-namespace tunesmith {
+namespace tunesmith::elementwise_test {
 namespace {
 
 using testing::HasSubstr;
@@ -238,4 +238,4 @@ TEST(ElementwiseSpace, RulesSayWhatTheBodiesCannotDo) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::elementwise_test

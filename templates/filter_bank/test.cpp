@@ -21,7 +21,7 @@
 #include "tuner/device/device_memory.h"
 #include "tunesmith/filter_bank.h"
 
-namespace tunesmith {
+namespace tunesmith::filter_bank_test {
 namespace {
 
 using testing::HasSubstr;
@@ -289,4 +289,4 @@ TEST(FilterBankSpace, FirstGuessesAreLegal) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::filter_bank_test

@@ -12,7 +12,7 @@
 #include "runtime/executable.h"
 #include "tunesmith/histogram.h"
 
-namespace tunesmith {
+namespace tunesmith::histogram_limits_test {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -82,4 +82,4 @@ TEST(Histogram, LimitsDecideNothing) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::histogram_limits_test

@@ -25,7 +25,7 @@
 #include "tuner/device/device.h"
 #include "tunesmith/histogram.h"
 
-namespace tunesmith {
+namespace tunesmith::histogram_test {
 namespace {
 
 using testing::HasSubstr;
@@ -457,4 +457,4 @@ TEST(HistogramWork, ABlocksCountersHoldWhatItCounts) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::histogram_test

@@ -15,7 +15,7 @@
 #include "tests/refusal.h"
 #include "tunesmith/joint_histogram.h"
 
-namespace tunesmith {
+namespace tunesmith::joint_histogram_test {
 namespace {
 
 using testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST(JointHistogram, WhatIsNotAllowedIsSaidInASentence) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::joint_histogram_test

@@ -22,7 +22,7 @@
 #include "tuner/device/device_memory.h"
 #include "tunesmith/rank_filter.h"
 
-namespace tunesmith {
+namespace tunesmith::rank_filter_test {
 namespace {
 
 const Op& op() { return find_op("rank_filter"); }
@@ -354,4 +354,4 @@ TEST(RankFilterSpace, FirstGuessesAreLegal) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::rank_filter_test

@@ -22,7 +22,7 @@
 #include "tuner/device/device_memory.h"
 #include "tunesmith/reduce.h"
 
-namespace tunesmith {
+namespace tunesmith::reduce_test {
 namespace {
 
 using testing::HasSubstr;
@@ -584,4 +584,4 @@ TEST(ReduceSpace, BlocksWaitOnlyWhereTheyCannotFillTheDevice) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::reduce_test

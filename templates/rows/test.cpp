@@ -21,7 +21,7 @@
 #include "tuner/device/check_data.h"
 #include "tunesmith/rows.h"
 
-namespace tunesmith {
+namespace tunesmith::rows_test {
 namespace {
 
 using testing::HasSubstr;
@@ -451,4 +451,4 @@ TEST(RowsVariants, RowsThatBeginAnywhereAreReadAndWrittenInVectors) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::rows_test

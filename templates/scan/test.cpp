@@ -21,7 +21,7 @@
 #include "tuner/device/device_memory.h"
 #include "tunesmith/scan.h"
 
-namespace tunesmith {
+namespace tunesmith::scan_test {
 namespace {
 
 using testing::HasSubstr;
@@ -505,4 +505,4 @@ TEST(ScanSpace, TemplatesSayWhatTheyAreNotFor) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::scan_test

@@ -19,7 +19,7 @@
 #include "tests/rounds.h"
 #include "tunesmith/tensor.h"
 
-namespace tunesmith {
+namespace tunesmith::tensor_canonical_test {
 namespace {
 
 using namespace tensor_op;
@@ -280,4 +280,4 @@ TEST(TensorCanonical, SoAreTheyByKernelsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::tensor_canonical_test

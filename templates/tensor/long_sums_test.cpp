@@ -15,7 +15,7 @@
 #include "tests/op_checker.h"
 #include "tunesmith/tensor.h"
 
-namespace tunesmith {
+namespace tunesmith::tensor_long_sums_test {
 namespace {
 
 constexpr double most_error = 1e-6;  // of a sum of positive terms
@@ -103,4 +103,4 @@ TEST(TensorLongSums, OfEveryOtherTemplateAreClose) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::tensor_long_sums_test

@@ -17,7 +17,7 @@
 #include "generator/error.h"
 #include "generator/random.h"
 
-namespace tunesmith {
+namespace tunesmith::tensor_products_test {
 namespace {
 
 using Extents = std::vector<std::int64_t>;
@@ -291,4 +291,4 @@ TEST(Products, TheExampleOfThePage) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::tensor_products_test

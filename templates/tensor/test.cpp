@@ -20,7 +20,7 @@
 #include "tests/rounds.h"
 #include "tunesmith/tensor.h"
 
-namespace tunesmith {
+namespace tunesmith::tensor_test {
 namespace {
 
 using testing::HasSubstr;
@@ -550,4 +550,4 @@ TEST(TensorOnHost, NothingIsZeroOrNothing) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::tensor_test

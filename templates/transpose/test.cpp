@@ -22,7 +22,7 @@
 #include "tuner/device/device.h"
 #include "tunesmith/transpose.h"
 
-namespace tunesmith {
+namespace tunesmith::transpose_test {
 namespace {
 
 using testing::HasSubstr;
@@ -296,4 +296,4 @@ TEST(Transpose, TypedFunctionSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::transpose_test

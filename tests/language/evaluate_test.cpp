@@ -12,7 +12,7 @@
 
 #include "tests/language/test_functions.h"
 
-namespace tunesmith::language {
+namespace tunesmith::language::language_evaluate_test {
 namespace {
 
 TEST(ElementwiseReference, IntegersWrapAndDivideAsInC) {
@@ -105,4 +105,4 @@ TEST(ElementwiseReference, ItsBoundHoldsAndIsNotWide) {
 }
 
 }  // namespace
-}  // namespace tunesmith::language
+}  // namespace tunesmith::language::language_evaluate_test

@@ -13,7 +13,7 @@
 
 #include "tests/language/test_functions.h"
 
-namespace tunesmith::language {
+namespace tunesmith::language::language_expression_test {
 namespace {
 
 using testing::HasSubstr;
@@ -189,4 +189,4 @@ TEST(ElementwiseExpression, RealFunctionsAndNumbersAreNotForIntegers) {
 }
 
 }  // namespace
-}  // namespace tunesmith::language
+}  // namespace tunesmith::language::language_expression_test

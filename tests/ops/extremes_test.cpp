@@ -15,7 +15,7 @@
 #include "kernel_file/find_op.h"
 #include "tuner/device/check_data.h"
 
-namespace tunesmith {
+namespace tunesmith::extremes_test {
 namespace {
 
 constexpr std::array<std::int64_t, 12> extremes = {
@@ -80,4 +80,4 @@ TEST(Extremes, AReferenceOfDoublesPermitsItsOwnRounding) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::extremes_test

@@ -58,14 +58,14 @@ TEST_P(EveryTemplateOnHost, IsRight) {
 #ifdef __SANITIZE_ADDRESS__  // they make it three times as slow
   variants = sampled(std::move(variants), 6, words);
   if (variants.size() > 8) variants.resize(8);
-  variants = in_turn(std::move(variants), 3, *op);
+  variants = in_turn(std::move(variants), 3, GetParam());
 #else
   std::vector<VariantCase> kernels;  // one variant per kernel
   std::set<std::string> seen;
   for (const VariantCase& variant : variants)
     if (seen.insert(rendered(variant).hash).second) kernels.push_back(variant);
   seen.clear();
-  for (const VariantCase& variant : in_turn(sampled(std::move(kernels), 8, words), 2, *op))
+  for (const VariantCase& variant : in_turn(sampled(std::move(kernels), 8, words), 2, GetParam()))
     seen.insert(rendered(variant).hash);
   std::erase_if(variants, [&](const VariantCase& variant) { return !seen.contains(rendered(variant).hash); });
 #endif

@@ -6,7 +6,7 @@
 #include "generator/parameter.h"
 #include "generator/space.h"
 
-namespace tunesmith {
+namespace tunesmith::choice_test {
 namespace {
 
 enum class Edge : std::uint8_t { zero, nearest, wrap, unnamed };
@@ -39,4 +39,4 @@ TEST(Choice, OfAnotherWordIsAnError) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::choice_test

@@ -7,7 +7,7 @@
 
 #include "generator/random.h"
 
-namespace tunesmith {
+namespace tunesmith::layout_text_test {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
@@ -91,4 +91,4 @@ TEST(LayoutText, OfAnyCharactersIsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::layout_text_test

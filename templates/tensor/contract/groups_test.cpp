@@ -17,7 +17,7 @@
 #include "templates/tensor/notation/problem.h"
 #include "tests/rounds.h"
 
-namespace tunesmith::tensor_op {
+namespace tunesmith::tensor_op::contract_groups_test {
 namespace {
 
 Problem problem_of(const std::string& words) {
@@ -365,4 +365,4 @@ TEST(TensorGroups, OfDrawnLinesHaveVectorsThatLieInOnePiece) {
 }
 
 }  // namespace
-}  // namespace tunesmith::tensor_op
+}  // namespace tunesmith::tensor_op::contract_groups_test

@@ -16,7 +16,7 @@
 #include "tests/op_cases.h"
 #include "tests/op_checker.h"
 
-namespace tunesmith {
+namespace tunesmith::contract_halves_test {
 namespace {
 
 const std::string one_warp = "TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=";
@@ -68,4 +68,4 @@ TEST(Halves, KeepLongSumsClose) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::contract_halves_test

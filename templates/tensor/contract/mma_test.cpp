@@ -2,7 +2,7 @@
 // Tests the tensor cores' units of contract on the host, which emulates them.
 #include "tests/matrix_cases.h"
 
-namespace tunesmith {
+namespace tunesmith::contract_mma_test {
 namespace {
 
 TEST(OutByRows, IsOfTilesOfWholePieces) {
@@ -33,4 +33,4 @@ TEST(Mma, IsRightForEveryNestOfBytes) {
 TEST(Mma, WrapsSumsOfBytes) { check_hard_bytes(*make_host_device(), *make_host_toolchain()); }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::contract_mma_test

@@ -18,7 +18,7 @@
 #include "templates/tensor/test_expressions.h"
 #include "tests/rounds.h"
 
-namespace tunesmith::tensor_op {
+namespace tunesmith::tensor_op::derive_forms_test {
 namespace {
 
 using language::Node;
@@ -387,4 +387,4 @@ TEST(TensorForms, OfDrawnExpressionsAreRight) {
 }
 
 }  // namespace
-}  // namespace tunesmith::tensor_op
+}  // namespace tunesmith::tensor_op::derive_forms_test

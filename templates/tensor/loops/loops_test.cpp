@@ -15,7 +15,7 @@
 #include "tests/op_checker.h"
 #include "tests/rounds.h"
 
-namespace tunesmith::tensor_op {
+namespace tunesmith::tensor_op::loops_test {
 namespace {
 
 constexpr double most_terms = 1e5;
@@ -164,4 +164,4 @@ TEST(TensorLoops, OfDrawnExpressionsAreRight) {
 }
 
 }  // namespace
-}  // namespace tunesmith::tensor_op
+}  // namespace tunesmith::tensor_op::loops_test

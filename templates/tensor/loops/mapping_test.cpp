@@ -16,7 +16,7 @@
 #include "templates/tensor/loops/loops.h"
 #include "tests/rounds.h"
 
-namespace tunesmith::tensor_op {
+namespace tunesmith::tensor_op::loops_mapping_test {
 namespace {
 
 Problem problem_of(const std::string& words) {
@@ -179,4 +179,4 @@ TEST(TensorLoopMapping, OfDrawnExpressionsWritesEachOutputOnce) {
 }
 
 }  // namespace
-}  // namespace tunesmith::tensor_op
+}  // namespace tunesmith::tensor_op::loops_mapping_test

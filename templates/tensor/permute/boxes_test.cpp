@@ -16,7 +16,7 @@
 #include "templates/shared_layout.h"
 #include "tests/rounds.h"
 
-namespace tunesmith::tensor_op {
+namespace tunesmith::tensor_op::permute_boxes_test {
 namespace {
 
 #include "templates/tensor/permute/permute_layout.inl"
@@ -282,4 +282,4 @@ TEST(TensorPermuteBoxes, OfDrawnPermutationsReachEachElementOnce) {
 }
 
 }  // namespace
-}  // namespace tunesmith::tensor_op
+}  // namespace tunesmith::tensor_op::permute_boxes_test

@@ -15,7 +15,7 @@
 #include "templates/tensor/op.h"
 #include "tests/op_checker.h"
 
-namespace tunesmith::tensor_op {
+namespace tunesmith::tensor_op::separable_test {
 namespace {
 
 using testing::HasSubstr;
@@ -122,4 +122,4 @@ TEST(TensorSeparable, IsRightAtEveryEnd) {
 }
 
 }  // namespace
-}  // namespace tunesmith::tensor_op
+}  // namespace tunesmith::tensor_op::separable_test
