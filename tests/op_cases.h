@@ -239,8 +239,10 @@ inline std::vector<Problem> served_problems(const TemplateCase& which, const Var
 /// The first config of each problem; then configs that show every value of every axis that is legal on any of
 /// the problems, and `more` random ones, dealt out to the problems in turn; the same in every run. Values are
 /// dealt out before configs are looked for, because looking takes milliseconds: a value that an earlier
-/// config shows is not looked for, and the problem whose turn it is comes first. A config shows as many new
-/// values as its neighbours allow, except values that break heuristics, which would be large and slow.
+/// config shows is not looked for, the problem whose turn it is comes first, and a neighbour of a config that
+/// was dealt out already is taken where it has the value and breaks no more heuristics. A config shows as
+/// many new values as its neighbours allow, except values that break heuristics, which would be large and
+/// slow.
 inline std::vector<VariantCase> dealt_variants(const Template& tmpl, const std::vector<Problem>& problems,
                                                std::size_t more, std::uint64_t seed) {
   std::vector<Space> spaces;
@@ -257,25 +259,36 @@ inline std::vector<VariantCase> dealt_variants(const Template& tmpl, const std::
     return std::count_if(its.begin(), its.end(),
                          [&](const std::string& word) { return !shown.contains(word); });
   };
-  const auto add = [&](const Problem& problem, const Config& config) {
-    variants.push_back({problem, config});
+  // By problem and value: a config beside one that was dealt out. To find that a value has no config takes a
+  // large space half a second.
+  std::vector<std::unordered_map<std::string, Config>> beside(problems.size());
+  const auto add = [&](std::size_t p, const Config& config) {
+    variants.push_back({problems[p], config});
     for (std::string& word : words(config)) shown.insert(std::move(word));
+    for (const Config& next : spaces[p].neighbours(config.values()))
+      if (spaces[p].broken_worth(next) <= spaces[p].broken_worth(config))
+        for (std::string& word : words(next)) beside[p].emplace(std::move(word), next);
   };
-  for (const Problem& problem : problems) {
-    spaces.push_back(tmpl.space(problem));
-    add(problem, spaces.back().complete({}));
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    spaces.push_back(tmpl.space(problems[p]));
+    add(p, spaces.back().complete({}));
   }
   std::unordered_set<std::string> asked;
   std::size_t turn = 0;
   const auto show = [&](const Axis& axis, const Value& value) {
     const Values wanted{{axis.name, value}};
     if (shown.contains(wanted.text()) || !asked.insert(wanted.text()).second) return;
-    for (std::size_t tried = 0; tried < spaces.size(); ++tried) {
+    for (std::size_t tried = 0; tried < 2 * spaces.size(); ++tried) {
       const std::size_t p = (turn + tried) % spaces.size();
       const auto there = std::find_if(spaces[p].axes().begin(), spaces[p].axes().end(),
                                       [&](const Axis& its) { return its.name == axis.name; });
       if (there == spaces[p].axes().end() || std::ranges::count(there->values, value) == 0) continue;
-      std::optional<Config> config = spaces[p].first(wanted);
+      std::optional<Config> config;
+      if (tried >= spaces.size()) {
+        config = spaces[p].first(wanted);
+      } else if (const auto known = beside[p].find(wanted.text()); known != beside[p].end()) {
+        config = known->second;
+      }
       if (!config) continue;
       for (bool grows = true; grows;) {
         grows = false;
@@ -287,7 +300,7 @@ inline std::vector<VariantCase> dealt_variants(const Template& tmpl, const std::
           break;
         }
       }
-      add(problems[p], *config);
+      add(p, *config);
       break;
     }
     ++turn;
@@ -298,7 +311,7 @@ inline std::vector<VariantCase> dealt_variants(const Template& tmpl, const std::
   for (std::size_t p = 0; p < spaces.size(); ++p) {
     const std::size_t its = more / spaces.size() + (p < more % spaces.size() ? 1 : 0);
     if (its == 0) break;
-    for (const Config& config : spaces[p].sample(its, seed)) add(problems[p], config);
+    for (const Config& config : spaces[p].sample(its, seed)) add(p, config);
   }
   return variants;
 }
