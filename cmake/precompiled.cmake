@@ -81,7 +81,7 @@ foreach(name generator language kernel_file db runtime choose templates dispatch
   endif()
 endforeach()
 foreach(name IN ITEMS tunesmith_generator tunesmith_language tunesmith_kernel_file tunesmith_db db_tests dispatch_tests packed_tests tuner_tests
-                      gpu_tests tunesmith_python)
+                      gpu_tests)
   together(${name})
 endforeach()
 templates_together()
@@ -95,10 +95,10 @@ endforeach()
 set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/query cli/db cli/export_static cli/json_recordings cli/main
     cli/regret cli/static_build tuner/check/device_worker tuner/device/cuda_device tuner/device/cuda_timer tuner/search/model_guide tuner/search/neighbours_guide
     tests/choose/select_test tests/cli/command_test tests/cli/derive_test tests/cli/flow_test tests/cli/winners_table_test tests/generator/space_test tests/generator/values_test
-    tests/host/load_error_test tests/host/problem_arrays_test tests/kernel_file/toml_problems_test templates/image/boundary_test)
+    tests/host/load_error_test tests/host/problem_arrays_test tests/kernel_file/toml_problems_test templates/image/boundary_test python/core/problem)
 list(TRANSFORM alone REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1.cpp")
 together(tunesmith_dispatch ALONE ${typed} ${alone})
-foreach(name IN ITEMS tunesmith_runtime tunesmith_tuner tunesmith_cli choose_tests cli_test generator_test host_tests kernel_file_test op_tests)
+foreach(name IN ITEMS tunesmith_runtime tunesmith_tuner tunesmith_cli choose_tests cli_test generator_test host_tests kernel_file_test op_tests tunesmith_python)
   together(${name} ALONE ${alone})
 endforeach()
 if(TUNESMITH_TESTS)
