@@ -11,7 +11,7 @@
 #include "templates/tensor/contract/contract_config.h"
 #include "tests/op_cases.h"
 
-namespace tunesmith {
+namespace tunesmith::contract_first_guess_test {
 namespace {
 
 using namespace tensor_op::contraction;
@@ -72,4 +72,4 @@ TEST(FirstGuess, IsLegal) {
 }
 
 }  // namespace
-}  // namespace tunesmith
+}  // namespace tunesmith::contract_first_guess_test
