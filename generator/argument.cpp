@@ -60,8 +60,9 @@ std::string describe(const Contents& contents) {
       return "a permutation";
     case Contents::distant:
       return std::string("numbers from ") + (contents.most < 0 ? "-1001 to -1000" : "1000 to 1001") +
-             ", with 1000 times the usual error permitted (integers and short types "
-             "from -100 to 100)";
+             ", with 1000 times the usual error permitted (integers: " +
+             (contents.most < 0 ? "numbers that a narrower type cannot hold" : "numbers with large sums") +
+             ", short types: from -100 to 100)";
   }
   return "numbers";
 }

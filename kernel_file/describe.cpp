@@ -37,8 +37,9 @@ std::string listed_texts(const std::vector<std::string>& texts) {
 }  // namespace
 
 Describer::Describer(const KernelFile& file, const std::string& kernel,
-                     const std::function<bool(const std::string&)>& is_taken)
-    : file_(file), is_taken_(is_taken) {
+                     const std::function<bool(const std::string&)>& is_taken,
+                     const std::vector<std::string>& beside)
+    : file_(file), is_taken_(is_taken), beside_(beside) {
   texts_ = compiled_texts(file.cu, file.included, {});
   for (const CompiledText& one : texts_) code_ += one.text + "\n";
   choose(kernel);
@@ -59,9 +60,44 @@ Describer::Describer(const KernelFile& file, const std::string& kernel,
   }
   // nvcc takes "<< <" too.
   static const std::regex opening(R"(<\s*<\s*<)"), closing(R"(>\s*>\s*>)");
-  host_text_ = std::regex_replace(std::regex_replace(host_text_, opening, "<<<"), closing, ">>>");
+  const auto joined = [&](const std::string& text) {
+    return std::regex_replace(std::regex_replace(text, opening, "<<<"), closing, ">>>");
+  };
+  host_text_ = joined(host_text_);
   host_.emplace(host_text_);
   find_body();
+  device_text_ = of_device();
+  // A file beside launches the kernel, or calls the function that does.
+  std::vector<std::string> names = {kernel_.name};
+  if (!host_->launches_of(kernel_.name).empty())
+    for (const HostLaunch& one : host_->launches_of(kernel_.name))
+      names.push_back(host_->function_around(one.at));
+  std::string more;
+  for (const std::string& text : beside) {
+    const std::string blank = joined(blanked(text));
+    if (std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+          return !name.empty() && name != "main" && find_word(blank, name) != std::string::npos;
+        }))
+      more += blank + "\n";
+  }
+  if (more.empty()) return;
+  host_text_ += more;
+  host_.emplace(host_text_);
+}
+
+std::string Describer::of_device() const {
+  std::string text = reached_;
+  static const std::regex not_host(
+      R"(__device__|__global__|__forceinline__|\b(constexpr|struct|class|union|enum|namespace|extern)\b|#)");
+  for (const Braces& one : outer_braces(reached_)) {
+    const std::string head = reached_.substr(one.head, one.open - one.head);
+    if (one.is_transparent() || head.find('(') == std::string::npos || std::regex_search(head, not_host))
+      continue;
+    std::replace_if(
+        text.begin() + static_cast<std::ptrdiff_t>(one.open),
+        text.begin() + static_cast<std::ptrdiff_t>(one.close), [](char c) { return c != '\n'; }, ' ');
+  }
+  return text;
 }
 
 std::string Describer::text() {
@@ -266,8 +302,9 @@ std::string Describer::written() {
 }
 
 std::string described(const KernelFile& file, const std::string& kernel,
-                      const std::function<bool(const std::string&)>& is_taken) {
-  return Describer(file, kernel, is_taken).text();
+                      const std::function<bool(const std::string&)>& is_taken,
+                      const std::vector<std::string>& beside) {
+  return Describer(file, kernel, is_taken, beside).text();
 }
 
 }  // namespace tunesmith

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernel_file/user_kernel.h"
 
@@ -14,8 +15,11 @@ namespace tunesmith {
 inline constexpr std::string_view open_value = "?";
 
 /// Returns the description in TOML. `kernel` may be empty if the file has one kernel. `is_taken` tells if an
-/// op has the name already. Throws UsageError if there is no such kernel, or if it cannot be described.
+/// op has the name already. `beside`: the texts of files that the kernel's file does not include; a launch
+/// and constants are sought there if it has none. Throws UsageError if there is no such kernel, or if it
+/// cannot be described.
 std::string described(const KernelFile& file, const std::string& kernel,
-                      const std::function<bool(const std::string&)>& is_taken);
+                      const std::function<bool(const std::string&)>& is_taken,
+                      const std::vector<std::string>& beside = {});
 
 }  // namespace tunesmith

@@ -34,6 +34,16 @@ bool is_tunable_name(const std::string& name) {
   return !std::regex_search(words, excluded) && std::regex_search(words, tunable);
 }
 
+// True if the parenthesis opens the arguments of a macro that pastes them.
+bool is_pasted(const std::string& text, std::size_t open) {
+  std::size_t begin = open;
+  while (begin > 0 && is_name(text[begin - 1])) --begin;
+  if (begin == open) return false;
+  const std::size_t defined = text.find("define " + text.substr(begin, open - begin) + "(");
+  return defined != std::string::npos &&
+         text.substr(defined, text.find('\n', defined) - defined).find("##") != std::string::npos;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> around(std::int64_t value, std::int64_t most) {
@@ -177,7 +187,10 @@ void Describer::find_constants() {
     } else if (is_in_capitals(word) && !compared_.contains(word) && !may_be_of_compiler(word) &&
                is_undeclared(word)) {
       compiled_in_.push_back(word);
-      sizes_[word] = {.given = "\"?\"", .comment = "the file does not define it"};
+      const auto beside = constant_beside(word);
+      sizes_[word] = {.value = beside,
+                      .given = beside ? "{ default = " + std::to_string(*beside) + " }" : "\"?\"",
+                      .comment = beside ? "from a file beside" : "the file does not define it"};
       order_.push_back(word);
     }
   }
@@ -223,32 +236,47 @@ std::optional<std::int64_t> Describer::constant_of(const std::string& word) cons
   return std::nullopt;
 }
 
+std::optional<std::int64_t> Describer::constant_beside(const std::string& word) const {
+  for (const std::string& text : beside_) {
+    if (find_word(text, word) == std::string::npos) continue;
+    const std::string blank = blanked(text);
+    if (const auto value = HostCode(blank).constant(word)) return value;
+  }
+  return std::nullopt;
+}
+
 bool Describer::is_undeclared(const std::string& word) const {
+  if (find_word(device_text_, word) == std::string::npos) return false;  // the host's
   static const std::set<std::string> own = {"blockDim", "blockIdx", "threadIdx", "gridDim", "warpSize"};
   if (own.contains(word)) return false;
-  for (std::size_t at = 0; (at = find_word(reached_, word, at)) != std::string::npos; ++at) {
-    const std::size_t behind = skip_space(reached_, at + word.size());
-    const char next = behind < reached_.size() ? reached_[behind] : ' ';
-    const bool is_comparison = next == '<' && reached_.compare(behind, 2, "<=") == 0;
+  for (std::size_t at = 0; (at = find_word(device_text_, word, at)) != std::string::npos; ++at) {
+    const std::size_t behind = skip_space(device_text_, at + word.size());
+    const char next = behind < device_text_.size() ? device_text_[behind] : ' ';
+    const bool is_comparison = next == '<' && device_text_.compare(behind, 2, "<=") == 0;
     // Pasted tokens, and (&items)[N].
-    if (reached_.compare(behind, 2, "##") == 0 ||
-        (next == ')' && behind + 1 < reached_.size() && reached_[behind + 1] == '['))
+    if (device_text_.compare(behind, 2, "##") == 0 ||
+        (next == ')' && behind + 1 < device_text_.size() && device_text_[behind + 1] == '['))
+      return false;
+    // #if SYSTEM(LINUX), a macro that pastes its argument
+    if (next == ')' && at > 0 && device_text_[at - 1] == '(' &&
+        (in_directive(device_text_, at) || is_pasted(device_text_, at - 1)))
       return false;
     if (next == '(' || next == '.' || next == ':' || next == '{' || is_name(next)) return false;
-    if (next == '=' && reached_.compare(behind, 2, "==") != 0) return false;  // an enumerator
-    if (next == '<' && !is_comparison && reached_.find('>', behind) < reached_.find(';', behind))
+    if (next == '=' && device_text_.compare(behind, 2, "==") != 0) return false;  // an enumerator
+    if (next == '<' && !is_comparison && device_text_.find('>', behind) < device_text_.find(';', behind))
       return false;
     std::size_t back = at;
-    while (back > 0 && is_space(reached_[back - 1])) --back;
+    while (back > 0 && is_space(device_text_[back - 1])) --back;
     if (back == 0) return false;
-    if (reached_[back - 1] == '.' || (reached_[back - 1] == '>' && back > 1 && reached_[back - 2] == '-'))
+    if (device_text_[back - 1] == '.' ||
+        (device_text_[back - 1] == '>' && back > 1 && device_text_[back - 2] == '-'))
       return false;
-    if (is_name(reached_[back - 1])) {
+    if (is_name(device_text_[back - 1])) {
       std::size_t begin = back;
-      while (begin > 0 && is_name(reached_[begin - 1])) --begin;
-      const std::string before = reached_.substr(begin, back - begin);
+      while (begin > 0 && is_name(device_text_[begin - 1])) --begin;
+      const std::string before = device_text_.substr(begin, back - begin);
       if (before == "typename" || before == "class" || before == "struct") return false;
-      if (in_directive(reached_, at)) continue;
+      if (in_directive(device_text_, at)) continue;
       if (before != "return" && before != "unroll" && before != "case") return false;
     }
   }

@@ -302,11 +302,9 @@ void Describer::find_grid() {
       } else if (!has_own && adopt(one)) {
         add_blocks(one, i);
       } else {
-        // A size that only the host has might not fit to the kernel's own ones, unless the kernel has no
-        // guard.
+        // A size that only the host has might not fit to the kernel's own ones.
         grid_by_index(i);
-        const bool is_free = grid_.back() == "?" && !bounds_->compares_block(components_of_dim3[i]);
-        if (is_free && adopt(one)) {
+        if (grid_.back() == "?" && adopt(one)) {
           grid_.pop_back();
           add_blocks(one, i);
         } else if (grid_.back() == "?") {

@@ -95,7 +95,7 @@ std::string compared_of(const Description& description, const std::string& path)
 // Returns the hash of everything that decides whether a variant's results are right, except the text that all
 // variants share. It is a constant of every variant, so a verdict counts only while all of that is unchanged.
 std::string checks_of(const Facts& facts, const UserKernel& made) {
-  constexpr int version = 2;  // increased when the checks themselves judge differently
+  constexpr int version = 3;  // increased when the checks themselves judge differently
   const Description& description = facts->description;
   std::string text = std::to_string(version) + "\n" + description.checks + "\n";
   if (const auto& function = description.reference_function)
@@ -133,6 +133,7 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
   made->file = file;
   made->relative_tolerance = description.relative_tolerance;
   made->absolute_tolerance = description.absolute_tolerance;
+  made->blocks_in_order = description.blocks_in_order;
   made->reference_is_base = !description.has_reference;
 
   Op& op = made->op;

@@ -31,7 +31,7 @@ std::vector<std::int64_t> around(std::int64_t value, std::int64_t most);
 class Describer {
  public:
   Describer(const KernelFile& file, const std::string& kernel,
-            const std::function<bool(const std::string&)>& is_taken);
+            const std::function<bool(const std::string&)>& is_taken, const std::vector<std::string>& beside);
   std::string text();
 
  private:
@@ -55,6 +55,8 @@ class Describer {
 
   void choose(const std::string& name);
   void find_body();
+  // Returns what is reached without the functions of the host.
+  std::string of_device() const;
   bool reads(const std::string& name) const { return find_word(reached_, name) != std::string::npos; }
   bool reads_component(const std::string& of, char component) const;
   // True if the kernel asks for the block's size: as blockDim, or by a cooperative group.
@@ -80,6 +82,8 @@ class Describer {
   std::optional<std::int64_t> constant_of(const std::string& word) const;
   // True if the kernel uses the word without any sign of a declaration.
   bool is_undeclared(const std::string& word) const;
+  // Returns the value of a constant that a file beside defines.
+  std::optional<std::int64_t> constant_beside(const std::string& word) const;
   static std::int64_t guess_of(const std::string& word);
   void add_constant_axis(const std::string& name);
 
@@ -163,7 +167,8 @@ class Describer {
   const KernelFile& file_;
   const std::function<bool(const std::string&)>& is_taken_;
   std::vector<CompiledText> texts_;
-  std::string code_, reached_, host_text_, body_;
+  std::string code_, reached_, device_text_, host_text_, body_;
+  const std::vector<std::string>& beside_;  // texts of other files
   std::set<std::string> words_, declared_;
   DeclaredKernel kernel_;
   std::optional<HostCode> host_, reached_code_;

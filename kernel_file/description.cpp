@@ -80,7 +80,7 @@ Description DescriptionReader::read(const toml::table& root) {
                                       "compiled_in", "examples",  "companions",      "instantiate",
                                       "symbols",     "zeroed",    "tolerance",       "problem",
                                       "arrays",      "axes",      "compile",         "rules",
-                                      "launch",      "reference", "metrics"});
+                                      "launch",      "reference", "metrics",         "blocks_in_order"});
   std::vector<std::string> constants;  // constants defined before the text
   if (const toml::table* axes = root["axes"].as_table())
     for (const auto& [name, node] : *axes) constants.emplace_back(name.str());
@@ -177,8 +177,8 @@ std::string DescriptionReader::canonical(const toml::node& node) {
 // Leaves out the values of axes and the rules for configs: they say which variants exist, not what is right.
 std::string DescriptionReader::checks_of(const toml::table& root) const {
   std::string text;
-  for (const char* key : {"alignment_bytes", "arrays", "companions", "instantiate", "launch", "problem",
-                          "reference", "tolerance"})
+  for (const char* key : {"alignment_bytes", "arrays", "blocks_in_order", "companions", "instantiate",
+                          "launch", "problem", "reference", "tolerance"})
     if (const toml::node* node = root.get(key)) text += std::string(key) + "=" + canonical(*node) + ";";
   if (const toml::table* rules = root["rules"].as_table())
     if (const toml::node* node = rules->get("problem")) text += "rules.problem=" + canonical(*node) + ";";
@@ -326,6 +326,10 @@ void DescriptionReader::read_rest(const toml::table& root) {
     const auto capability = node->is_string() ? parse_capability(node->as_string()->get()) : std::nullopt;
     if (!capability) refuse(node, "compute_capability is " + shown(*node) + "; give a text such as \"8.0\".");
     made_.compute_capability = *capability;
+  }
+  if (const toml::node* node = root.get("blocks_in_order")) {
+    if (!node->is_boolean()) refuse(node, "blocks_in_order is " + shown(*node) + "; give true or false.");
+    made_.blocks_in_order = node->as_boolean()->get();
   }
   if (const toml::node* node = root.get("compiled_in")) {
     for (const std::string& name : texts(*node, "compiled_in")) {

@@ -147,7 +147,8 @@ struct Description {
       std::nullopt;  ///< set: the reference is this function and no kernel
   std::optional<IntegerExpression> flops = std::nullopt, alignment_bytes = std::nullopt;
   std::int64_t pointer_alignment = 1;  ///< the least alignment that the types of the kernel's pointers need
-  bool has_loops = false;  ///< the text has loops, so the work of a thread may grow with the problem
+  bool has_loops = false;        ///< the text has loops, so the work of a thread may grow with the problem
+  bool blocks_in_order = false;  ///< true: a block may wait for blocks with lower numbers
   int compute_capability = 0;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given
   std::vector<std::string> examples, companions;

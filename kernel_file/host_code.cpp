@@ -465,6 +465,55 @@ std::vector<HostLaunch> HostCode::launches_of(const std::string& kernel) const {
     made.arguments = arguments_of(code_.substr(open + 1, end - open - 2));
     all.push_back(std::move(made));
   }
+  for (HostLaunch& one : launches_by_call(kernel)) all.push_back(std::move(one));
+  if (!all.empty()) return all;
+  // kernel = &transpose; … kernel<<<grid, block>>>(…)
+  const std::regex pointer("\\b([A-Za-z_]\\w*)\\s*=\\s*&?\\s*" + kernel + "\\s*(?:<[^;<>]*>)?\\s*;");
+  const std::string text(code_);
+  for (std::sregex_iterator at(text.begin(), text.end(), pointer), none; at != none; ++at) {
+    const std::string variable = (*at)[1].str();
+    if (variable == kernel) continue;
+    for (HostLaunch& one : launches_of(variable))
+      if (one.at > static_cast<std::size_t>(at->position())) all.push_back(std::move(one));
+    if (!all.empty()) break;
+  }
+  return all;
+}
+
+std::string HostCode::function_around(std::size_t at) const {
+  const Function* const function = function_at(at);
+  return function == nullptr ? "" : function->name;
+}
+
+// cudaLaunchKernel((void*)kernel, grid, block, arguments, bytes, stream), where `arguments` is an array of
+// addresses.
+std::vector<HostLaunch> HostCode::launches_by_call(const std::string& kernel) const {
+  std::vector<HostLaunch> all;
+  for (const char* const name : {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
+    for (std::size_t at = 0; (at = find_word(code_, name, at)) != std::string_view::npos; ++at) {
+      const std::size_t open = skip_space(code_, at + std::string_view(name).size());
+      const std::size_t end =
+          open < code_.size() && code_[open] == '(' ? behind_close(code_, open) : std::string_view::npos;
+      if (end == std::string_view::npos) continue;
+      const std::vector<std::string> given = arguments_of(code_.substr(open + 1, end - open - 2));
+      if (given.size() < 4 || find_word(given[0], kernel) == std::string::npos) continue;
+      HostLaunch made;
+      made.at = at;
+      made.grid = given[1];
+      made.block = given[2];
+      if (given.size() > 4) made.shared_bytes = given[4];
+      const std::regex list("\\b" + given[3] + "\\s*\\[\\s*\\d*\\s*\\]\\s*=\\s*\\{([^{};]*)\\}");
+      const std::string before(code_.substr(0, at));
+      std::smatch found;
+      std::string words;
+      for (auto from = before.cbegin(); std::regex_search(from, before.cend(), found, list);
+           from = found[0].second)
+        words = found[1].str();
+      static const std::regex address(R"(^\s*(?:\(\s*(?:const\s+)?void\s*\*\s*\)\s*)?&\s*)");
+      for (const std::string& one : words.empty() ? std::vector<std::string>() : arguments_of(words))
+        made.arguments.push_back(std::regex_replace(one, address, ""));
+      all.push_back(std::move(made));
+    }
   return all;
 }
 

@@ -55,6 +55,8 @@ class HostCode {
   explicit HostCode(std::string_view code);
 
   std::vector<HostLaunch> launches_of(const std::string& kernel) const;
+  /// Returns the name of the function around the place; empty: there is none.
+  std::string function_around(std::size_t at) const;
 
   /// A place in host code, and what is known there: variables that have the value of a kernel's parameter.
   struct Place {
@@ -95,6 +97,7 @@ class HostCode {
     std::optional<std::vector<std::string>> parameters;
     std::string body;
   };
+  std::vector<HostLaunch> launches_by_call(const std::string& kernel) const;
   const Function* function_at(std::size_t at) const;
   std::optional<HostExpression> resolved(const HostExpression& given, const Place& place,
                                          std::map<std::string, HostName>& names, int depth) const;

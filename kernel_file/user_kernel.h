@@ -44,8 +44,9 @@ struct UserKernel {
   /// argument of `reference`'s launch. Empty: the reference is a kernel.
   std::string reference_text;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: the dtype's default
-  std::string compared;                                     ///< a sentence on what results are compared with
-  std::vector<std::string> notes;                           ///< sentences on lines that were left out
+  bool blocks_in_order = false;    ///< true: a block may wait for blocks with lower numbers
+  std::string compared;            ///< a sentence on what results are compared with
+  std::vector<std::string> notes;  ///< sentences on lines that were left out
   /// A sentence on headers that were left out because they are not there, for a compiler's message on a name
   /// that it does not know; empty: there are none.
   std::string absent;

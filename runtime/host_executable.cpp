@@ -99,6 +99,15 @@ struct Library {
   ProcessMutex mutex;
 };
 
+// Returns the length of an exported variable's name without the variant's suffix, as in count_1f2e3d4c.
+std::size_t length_without_suffix(const std::string& name) {
+  constexpr std::size_t suffix = 9;
+  const std::size_t end = name.size() < suffix ? 0 : name.size() - suffix;
+  const bool has_suffix =
+      end > 0 && name[end] == '_' && name.find_first_not_of("0123456789abcdef", end + 1) == std::string::npos;
+  return has_suffix ? end : name.size();
+}
+
 // Returns the name in the source: "part" for the symbol _ZZ10layer_normE4part.
 std::string source_name(const std::string& symbol) {
   int status = 0;
@@ -106,7 +115,7 @@ std::string source_name(const std::string& symbol) {
   std::string name = words == nullptr ? symbol : words;
   std::free(words);
   const std::size_t colon = name.rfind("::");
-  return colon == std::string::npos ? name : name.substr(colon + 2);
+  return colon == std::string::npos ? name.substr(0, length_without_suffix(name)) : name.substr(colon + 2);
 }
 
 // Unpacks parameters, which templates/common/host/entry.h packs as 4 * bytes + kind.
@@ -116,6 +125,13 @@ std::vector<ParameterFacts> unpacked(Parameter parameter) {
   std::vector<ParameterFacts> facts;
   for (int n = 0; parameter(n) >= 0; ++n) facts.push_back({parameter(n) / 4, kinds[parameter(n) % 4]});
   return facts;
+}
+
+// True for a variable of the variant's own text, which lies in an unnamed namespace. A variable that is
+// filled before launches is exported by its name.
+bool is_of_text(const std::string& name) {
+  return name.find("_GLOBAL__N_1") != std::string::npos ||
+         (!name.starts_with("_") && length_without_suffix(name) < name.size());
 }
 
 // Reads the memory ranges of a shared object, which is loaded at `base`, from its ELF headers.
@@ -147,19 +163,25 @@ ModuleMemory memory_of(const std::string& binary, const char* base) {
     memory.shared_end = memory.shared_start + sections[n].sh_size;
   }
   for (const Elf64_Shdr& table : sections) {
-    if (table.sh_type != SHT_SYMTAB || shared == 0) continue;
+    if (table.sh_type != SHT_SYMTAB) continue;
     for (std::size_t offset = 0; offset < table.sh_size; offset += sizeof(Elf64_Sym)) {
       Elf64_Sym symbol;
       at(table.sh_offset + offset, symbol);
-      if (symbol.st_shndx != shared || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) continue;
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
       const std::string name = text(sections.at(table.sh_link), symbol.st_name);
-      if (name.find("tunesmith_guard_") != std::string::npos) continue;
-      memory.arrays.push_back(
-          {source_name(name), base + symbol.st_value, static_cast<std::int64_t>(symbol.st_size)});
+      if (name.find("tunesmith_") != std::string::npos) continue;  // the shim's own, and guards
+      const ModuleArray one{source_name(name), base + symbol.st_value,
+                            static_cast<std::int64_t>(symbol.st_size)};
+      if (shared != 0 && symbol.st_shndx == shared) {
+        memory.arrays.push_back(one);
+      } else if (is_of_text(name) && symbol.st_shndx < sections.size() &&
+                 (sections[symbol.st_shndx].sh_flags & SHF_WRITE) != 0) {
+        memory.variables.push_back(one);
+      }
     }
   }
   std::sort(memory.arrays.begin(), memory.arrays.end(),
-            [](const SharedArray& a, const SharedArray& b) { return a.start < b.start; });
+            [](const ModuleArray& a, const ModuleArray& b) { return a.start < b.start; });
   return memory;
 }
 

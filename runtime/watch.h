@@ -40,8 +40,9 @@ struct Watch {
   void (*signal)(void* self, const void* what, int thread, int waits);
 };
 
-/// Memory of a loaded binary: the module itself, and its static shared arrays by name.
-struct SharedArray {
+/// Memory of a loaded binary: the module itself, and by name its static shared arrays and the variables of
+/// the kernel's file.
+struct ModuleArray {
   std::string name;
   const char* start = nullptr;
   std::int64_t bytes = 0;
@@ -51,7 +52,8 @@ struct ModuleMemory {
   const char* end = nullptr;
   const char* shared_start = nullptr;  ///< all shared memory, guards included
   const char* shared_end = nullptr;
-  std::vector<SharedArray> arrays;
+  std::vector<ModuleArray> arrays;
+  std::vector<ModuleArray> variables;
 };
 
 inline constexpr int host_watch_ended = 9;

@@ -142,12 +142,14 @@ def report(
     device: str | None = None,
     database: str | os.PathLike[str] | None = None,
     results: str | os.PathLike[str] | None = None,
+    kernels: Sequence[str | os.PathLike[str]] = (),
 ) -> str:
     """Writes the contents of a tuning database as one HTML page that needs no network, and returns its path.
 
     op: an op's name, or several; None: all. problem: values such as "height=1000 width=2000" or a dict: only problems with these.
     device: part of a device's name; None: the one with the most measurements. database: a file; None: the user's own.
     results: a CSV file of bench/bench.py, such as bench/results/results.csv, for the times of other libraries and of copies.
+    kernels: files of kernels of your own, my_kernel.cu, whose metrics and launches the page shows.
     Raises ValueError for wrong input, ImportError if plotly is missing: pip install 'tunesmith[report]'.
 
     >>> found = tunesmith.tune('transpose', 'height=9 width=7', device='host', budget='2', database='example.db', progress=False)
@@ -156,7 +158,9 @@ def report(
     """
     from . import _report  # imported only now, since it takes as long as all the rest
 
-    return _report.report(file, op=op, problem=problem, device=device, database=database, results=results)
+    return _report.report(
+        file, op=op, problem=problem, device=device, database=database, results=results, kernels=kernels
+    )
 
 
 add_shared({"": sys.modules[__name__], "ndimage": ndimage, "signal": signal})

@@ -225,11 +225,13 @@ def tune(
     return winners(op, database=database)
 
 
-def describe(file: str | os.PathLike[str], *, kernel: str | None = None) -> str:
+def describe(file: str | os.PathLike[str], *, kernel: str | None = None, tuner: str | None = None) -> str:
     """The description of your own kernel in TOML, as far as its file says it. What a person must decide is "?" there.
 
-    file: my_kernel.cu, as it stands. kernel: the __global__ function (default: the only one). docs/your_own_kernel.md has more. Raises
-    ValueError for a file without such a kernel, or with several of which none is named.
+    file: my_kernel.cu, as it stands. kernel: the __global__ function (default: the only one). tuner: "kernel_tuner" if the file is a Python
+    script that calls Kernel Tuner's tune_kernel; it is read and not run, and for a kernel that stands in the script the result is the whole .cu
+    (docs/from_kernel_tuner.md). docs/your_own_kernel.md has more. Raises ValueError for a file without such a kernel, or with several of which
+    none is named, and for another tuner.
 
     >>> kernel = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
     >>> with open("twice.cu", "w") as file:
@@ -238,7 +240,8 @@ def describe(file: str | os.PathLike[str], *, kernel: str | None = None) -> str:
     >>> print(tunesmith.describe("twice.cu"))  # doctest: +ELLIPSIS
     kernel = "twice"...
     """
-    return _run(["describe", os.fspath(file), *(["--kernel", kernel] if kernel else [])], shown=False)
+    more = [*(["--kernel", kernel] if kernel else []), *(["--from", tuner] if tuner else [])]
+    return _run(["describe", os.fspath(file), *more], shown=False)
 
 
 def _example(op: str) -> str:

@@ -1465,5 +1465,49 @@ TEST(UserKernelInAnApplication, AnswersFromTheDatabase) {
   EXPECT_THAT(after.out, HasSubstr(": exact, "));
 }
 
+// A script that calls Kernel Tuner is read, and its kernel's .cu is made and checked.
+TEST_F(UserKernelTest, AScriptOfKernelTunerIsDescribed) {
+  std::ofstream(scratch.path() / "add.py") << R"py(
+import numpy as np
+from kernel_tuner import tune_kernel
+
+kernel = """
+__global__ void add(float *c, const float *a, const float *b, int n) {
+  int i = blockIdx.x * block_size_x * PER + threadIdx.x;
+  for (int k = 0; k < PER; ++k, i += block_size_x)
+    if (i < n) c[i] = a[i] + b[i];
+}
+"""
+
+def tune():
+    size = 1000
+    a, b = np.random.randn(size).astype(np.float32), np.random.randn(size).astype(np.float32)
+    params = dict(block_size_x=[32 * i for i in range(1, 5)])
+    params["PER"] = [1, 2]
+    tune_kernel("add", kernel, size, [np.zeros_like(a), a, b, np.int32(size)], params,
+                grid_div_x=["block_size_x", "PER"], answer=[a + b, None, None, None],
+                restrictions=["block_size_x * PER <= 128 or PER == 1"],
+                metrics={"GB/s": lambda p: 12 * size / 1e9 / (p["time"] / 1000)})
+
+if __name__ == "__main__":
+    tune()
+)py";
+  const Outcome made = scratch.tunesmith("describe add.py --from kernel_tuner -o twice.cu");
+  ASSERT_EQ(made.exit_code, 0) << made.out << made.err;
+  const Outcome shown = scratch.shell("cat twice.cu");
+  for (const char* part :
+       {"n = { usual = [1, 1000], default = 1000 }", "c = { extents = [\"n\"], role = \"output\" }",
+        "block_size_x = [128, 32, 64, 96]", "\"block_size_x * PER <= 128 || PER == 1\"",
+        "grid = [\"ceil_div(n, block_size_x * PER)\"]", "gb_per_s = "})
+    EXPECT_THAT(shown.out, HasSubstr(part));
+  const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 1 --problem n=1000");
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+
+  std::ofstream(scratch.path() / "none.py") << "print(1)\n";
+  const Outcome none = scratch.tunesmith("describe none.py --from kernel_tuner");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("none.py has no call of tune_kernel()"));
+}
+
 }  // namespace
 }  // namespace tunesmith

@@ -35,6 +35,18 @@ class Watched : public testing::Test {
     return goes_on;
   }
   bool count(int thread) { return access(&count_, AccessKind::atomic, thread); }
+  bool announce(int element, int thread, float value) {
+    const bool goes_on = access(address(element), AccessKind::volatile_write, thread);
+    if (goes_on) x_.at(static_cast<std::size_t>(element)) = value;
+    return goes_on;
+  }
+  bool look(int element, int thread) { return access(address(element), AccessKind::volatile_read, thread); }
+  void show_old_values() {
+    watcher_.older = Watcher::Older::all;
+    watcher_.begin({}, {{"x", address(0), static_cast<std::int64_t>(sizeof(x_)), 4}}, true,
+                   std::chrono::seconds(10));
+    next_block();
+  }
   Watcher::FindingKind found() {
     watcher_.end();
     return watcher_.finding().kind;
@@ -189,6 +201,71 @@ TEST_F(Watched, SeesWhatIsOutside) {
   EXPECT_FALSE(read(-1, 0));
   EXPECT_EQ(found(), Watcher::FindingKind::outside);
   EXPECT_THAT(watcher_.finding().sentence, HasSubstr("reads element -1 of x, which has 8"));
+}
+
+TEST_F(Watched, ABlockThatLooksForAnotherFindsAllThatTheWordHeld) {
+  show_old_values();
+  announce(1, 0, 1);
+  fence(0);
+  announce(1, 0, 2);
+  next_block();
+  for (const float value : {0.0F, 1.0F, 2.0F, 2.0F}) {
+    EXPECT_TRUE(look(1, 3));
+    EXPECT_EQ(x_[1], value);
+  }
+  EXPECT_EQ(found(), Watcher::FindingKind::none);
+  EXPECT_EQ(x_[1], 2.0F);
+  EXPECT_TRUE(watcher_.has_signals());
+}
+
+TEST_F(Watched, ALateFlagAnnouncesNothing) {
+  show_old_values();
+  write(0, 0, 7);
+  fence(0);
+  announce(1, 0, 1);
+  next_block();
+  look(1, 0);  // finds 0
+  EXPECT_FALSE(read(0, 0));
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("nothing puts the two in order"));
+}
+
+TEST_F(Watched, ASeenFlagAnnouncesWhatWasWrittenBeforeIt) {
+  show_old_values();
+  write(0, 0, 7);
+  fence(0);
+  announce(1, 0, 1);
+  next_block();
+  look(1, 0);
+  look(1, 0);  // finds 1
+  EXPECT_TRUE(read(0, 0));
+}
+
+TEST_F(Watched, AFlagThatIsSetBackMayBeMissed) {
+  show_old_values();
+  announce(1, 0, 1);
+  next_block();
+  look(1, 0);
+  look(1, 0);
+  next_block();
+  announce(1, 0, 0);
+  EXPECT_EQ(found(), Watcher::FindingKind::race);
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("Block 2 sets element 1 of x back"));
+}
+
+TEST_F(Watched, AThreadThatLooksForEverIsStuck) {
+  bool goes_on = true;
+  for (int n = 0; n < 1'000'000 && goes_on; ++n) goes_on = look(2, 5);
+  EXPECT_FALSE(goes_on);
+  EXPECT_THAT(watcher_.stuck(), HasSubstr("Thread 5 of block 0 waits for a change of element 2 of x"));
+}
+
+TEST_F(Watched, AThreadThatLooksWhileOthersWriteIsNot) {
+  bool goes_on = true;
+  for (int n = 0; n < 300'000 && goes_on; ++n) {
+    if (n % 1000 == 0) write(3, 0, static_cast<float>(n + 1));
+    goes_on = look(2, 5);
+  }
+  EXPECT_TRUE(goes_on);
 }
 
 }  // namespace

@@ -145,11 +145,11 @@ void AccessOrder::release(const char* at, std::uint16_t thread) {
   }
 }
 
-void AccessOrder::acquire(const char* at, std::uint16_t thread) {
+void AccessOrder::acquire(const char* at, std::uint16_t thread, std::uint64_t until) {
   const auto found = releases_.find(at);
   if (found == releases_.end()) return;
   std::size_t& known = acquired_of_[at];
-  for (; known < found->second.size(); ++known) {
+  for (; known < found->second.size() && found->second[known].time < until; ++known) {
     const Release& one = found->second[known];
     if (one.block != block_) acquired_[one.block].push_back(one);
   }

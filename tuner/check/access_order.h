@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,7 +37,9 @@ class AccessOrder {
   void wait(const void* signal, std::uint16_t thread);
   /// An atomic operation on the word is both; a volatile store releases, a volatile load acquires.
   void release(const char* word, std::uint16_t thread);
-  void acquire(const char* word, std::uint16_t thread);
+  /// `until`: the load found what the word held at that time.
+  void acquire(const char* word, std::uint16_t thread,
+               std::uint64_t until = std::numeric_limits<std::uint64_t>::max());
 
   struct Access {
     std::uint32_t block;

@@ -66,6 +66,14 @@ bool has_many_equal(const Op& op, std::size_t set) {
   });
 }
 
+// True if an input holds integers whose sums are large.
+bool has_large_sums(const Op& op, const Problem& problem, std::size_t set) {
+  return std::any_of(op.arguments.begin(), op.arguments.end(), [&](const Argument& argument) {
+    return argument.role != Role::output && !argument.contents.empty() && is_whole(argument.dtype(problem)) &&
+           argument.contents[(set - 1) % argument.contents.size()].spread == Contents::distant;
+  });
+}
+
 std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& layout) {
   std::vector<CheckPart> parts = {part_of(op, problem, 0, layout)};
   std::vector<Problem> companions;
@@ -84,12 +92,13 @@ std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& lay
   for (std::size_t n = 0; n < std::max(others, companions.size()); ++n) {
     parts.push_back(part_of(op, companions[n % companions.size()], 1 + static_cast<int>(n % others), layout));
   }
-  // For a user's own kernel the problem itself is also checked with many equal elements: a counter overflows
-  // only there.
+  // For a user's own kernel the problem itself is also checked with many equal elements and with large sums:
+  // a counter or a narrow sum overflows only there.
   const double cost = std::max(bytes_moved(op, problem), op.flops(problem));
   if (op.user_kernel == nullptr || companions.front() == problem || cost > most_with_all_values) return parts;
   for (std::size_t n = 1; n <= others; ++n)
-    if (has_many_equal(op, n)) parts.push_back(part_of(op, problem, static_cast<int>(n), layout));
+    if (has_many_equal(op, n) || has_large_sums(op, problem, n))
+      parts.push_back(part_of(op, problem, static_cast<int>(n), layout));
   return parts;
 }
 

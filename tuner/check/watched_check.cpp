@@ -275,33 +275,113 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
     lost = true;  // the kernel stopped midway
     return on.fault(host_fault_address(), workspace.get(), work.workspace_bytes);
   }
-  if (watcher.waits()) blocks_wait_ = blocks_wait_ || !ends_in_reverse(on, *executable, work, binary);
-  return std::nullopt;
+  if (!watcher.stuck().empty()) return endless(watcher, "", source, on);
+  if (!watcher.waits()) return std::nullopt;
+  if (auto failure = in_reverse(on, variant)) return failure;
+  if (!watcher.has_signals()) return std::nullopt;
+  return among_late_blocks(on, variant, watcher, lost);
+}
+
+CheckFailure WatchedCheck::endless(const Watcher& watcher, const std::string& order, const Source& source,
+                                   const ProblemArrays& on) const {
+  const std::string more =
+      order.empty() ? ": it waits for what the same block has not done, or for a block that has not started. "
+                      "Blocks can "
+                      "wait for each other only if all run at the same time, which needs a cooperative launch"
+                    : order;
+  return {Verdict::timeout, located(watcher.stuck(), source.text) + more + ", on " + on.where() + "."};
+}
+
+// Watches the variant on the problem's own arrays, which hold what they do before a launch.
+int WatchedCheck::watch_on(ProblemArrays& on, Watcher& watcher, Executable& executable,
+                           const std::string& binary, const Work& work, void* workspace, bool races) {
+  on.restore_inputs();
+  on.reset(Poison::nan);
+  std::vector<Watcher::Array> arrays;
+  for (std::size_t i = 0; i < on.arrays().size(); ++i) {
+    const ProblemArrays::Array& array = on.arrays()[i];
+    arrays.push_back({op_.arguments[i].name, array.live.as<char>(), array.live.bytes(), bytes(array.dtype)});
+  }
+  add_workspace(work, static_cast<const char*>(workspace), arrays);
+  executable.emulate(false, Poison::nan);
+  watcher.begin(set_watch(executable, watcher.hooks(), binary), std::move(arrays), races, companions_limit);
+  const int error = executable.launch(on.pointers(), workspace, nullptr);
+  watcher.end();
+  set_watch(executable, nullptr, binary);
+  return error;
 }
 
 // A kernel whose blocks wait for blocks with lower numbers never ends if the highest run first. A GPU starts
 // blocks in ascending order, but does not promise to.
-bool WatchedCheck::ends_in_reverse(ProblemArrays& on, Executable& executable, const Work& work,
-                                   const std::string& binary) {
+std::optional<CheckFailure> WatchedCheck::in_reverse(ProblemArrays& on, const Variant& variant) {
+  const auto& [tmpl, config, source, binary] = variant;
+  const Work work = tmpl.work(on.problem(), config, device_.facts());
+  const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
   const DeviceMemory workspace(device_, work.workspace_bytes);
   device_.fill(workspace.get(), byte_of(Poison::nan), work.workspace_bytes);
   Watcher watcher;
-  on.reset(Poison::nan);
-  executable.emulate(false, Poison::nan);
   watcher.choose = [](std::int64_t blocks) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(blocks));
     for (std::size_t n = 0; n < all.size(); ++n) all[n] = blocks - 1 - static_cast<std::int64_t>(n);
     return all;
   };
-  std::vector<Watcher::Array> arrays;
-  for (const ProblemArrays::Array& array : on.arrays())
-    arrays.push_back({"", array.live.as<char>(), array.live.bytes(), bytes(array.dtype)});
-  arrays.push_back({"", workspace.as<const char>(), work.workspace_bytes, 1});
-  watcher.begin(set_watch(executable, watcher.hooks(), binary), std::move(arrays), false, companions_limit);
-  executable.launch(on.pointers(), workspace.get(), nullptr);
-  watcher.end();
-  set_watch(executable, nullptr, binary);
-  return !watcher.ran_out_of_time();
+  watch_on(on, watcher, *executable, binary, work, workspace.get(), false);
+  if (watcher.ran_out_of_time()) blocks_wait_ = true;  // or it is slow
+  if (watcher.stuck().empty()) return std::nullopt;
+  blocks_wait_ = true;
+  if (op_.user_kernel == nullptr || op_.user_kernel->blocks_in_order) return std::nullopt;
+  return endless(
+      watcher,
+      ", for which a block with a lower number is needed: CUDA promises no order of blocks, so that "
+      "one may not have started. Let an atomic counter give each block its number, or, as GPUs start "
+      "blocks in ascending order today, say blocks_in_order = true in the description",
+      source, on);
+}
+
+// Runs the variant as if the blocks for which others wait were late.
+std::optional<CheckFailure> WatchedCheck::among_late_blocks(ProblemArrays& on, const Variant& variant,
+                                                            Watcher& watcher, bool& lost) {
+  const auto& [tmpl, config, source, binary] = variant;
+  const Work work = tmpl.work(on.problem(), config, device_.facts());
+  const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
+  const DeviceMemory workspace(device_, work.workspace_bytes);
+  struct Launch {
+    Watcher::Older older;
+    bool follows;  // it finds in workspaces and variables what the launch before left there
+  };
+  for (const auto& [older, follows] :
+       {Launch{Watcher::Older::all, false}, Launch{Watcher::Older::first, false},
+        Launch{Watcher::Older::first, true}}) {
+    const char* const when = follows ? "In a second launch, which finds what the first one left: " : "";
+    if (!follows) device_.fill(workspace.get(), byte_of(Poison::nan), work.workspace_bytes);
+    watcher.older = older;
+    const int error = watch_on(on, watcher, *executable, binary, work, workspace.get(), true);
+    const std::string where = ", on " + on.where() + ", with blocks that run at the same time.";
+    if (watcher.finding().kind != Watcher::FindingKind::none)
+      return CheckFailure{watcher.finding().kind == Watcher::FindingKind::outside ? Verdict::out_of_bounds
+                                                                                  : Verdict::wrong_result,
+                          when + located(watcher.finding().sentence, source.text) + where};
+    if (!watcher.stuck().empty())
+      return CheckFailure{Verdict::timeout,
+                          when + located(watcher.stuck(), source.text) + ", which does not come" + where};
+    if (watcher.ran_out_of_time()) return std::nullopt;
+    if (error == host_fault) {
+      lost = true;  // the kernel stopped midway
+      return on.fault(host_fault_address(), workspace.get(), work.workspace_bytes);
+    }
+    if (error != 0) return std::nullopt;  // told by the launch that is not watched
+    for (std::size_t i = 0; i < on.arrays().size(); ++i) {
+      if (!on.arrays()[i].expected) continue;
+      const Comparison comparison = on.compare(i);
+      if (comparison.wrong > 0)
+        return CheckFailure{
+            Verdict::wrong_result,
+            when + on.difference(i, comparison) + where +
+                " A block takes what another one has not written yet: is a flag set before the "
+                "launch, or not cleared, or read without its data?"};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace tunesmith

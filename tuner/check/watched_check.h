@@ -37,8 +37,14 @@ class WatchedCheck {
   };
   std::optional<CheckFailure> run_on(ProblemArrays& on, const Variant& variant,
                                      std::chrono::duration<double> limit, bool& lost);
-  bool ends_in_reverse(ProblemArrays& on, Executable& executable, const Work& work,
-                       const std::string& binary);
+  int watch_on(ProblemArrays& on, Watcher& watcher, Executable& executable, const std::string& binary,
+               const Work& work, void* workspace, bool races);
+  // A launch that does not end; `order`: because of the order of its blocks.
+  CheckFailure endless(const Watcher& watcher, const std::string& order, const Source& source,
+                       const ProblemArrays& on) const;
+  std::optional<CheckFailure> in_reverse(ProblemArrays& on, const Variant& variant);
+  std::optional<CheckFailure> among_late_blocks(ProblemArrays& on, const Variant& variant, Watcher& watcher,
+                                                bool& lost);
   Problem smaller(Problem large, std::size_t array, const Variant& variant, const Values& constants) const;
   std::optional<CheckFailure> check_large(const Variant& variant, const Problem& asked,
                                           const Values& constants);

@@ -48,6 +48,8 @@ Watcher::Watcher() {
     if (n >= (all ? static_cast<std::size_t>(blocks) : watcher.blocks_.size())) return -1;
     const std::int64_t block = all ? static_cast<std::int64_t>(n) : watcher.blocks_[n];
     watcher.order_.begin_block(static_cast<std::uint32_t>(block));
+    watcher.shown_.clear();
+    watcher.changed();
     watcher.block_count_ = static_cast<std::uint64_t>(blocks);
     watcher.counter_ = nullptr;
     return block;
@@ -107,22 +109,29 @@ void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool 
   memory_ = memory;
   races_ = races;
   regions_.clear();
-  regions_.reserve(arrays.size() + memory.arrays.size() + 1);
+  regions_.reserve(arrays.size() + memory.arrays.size() + memory.variables.size() + 1);
   last_region_ = nullptr;
   for (Array& array : arrays) {
     Region& region = regions_.emplace_back();
     region.granule = std::clamp<std::int64_t>(array.element, 1, 4);
     region.array = std::move(array);
   }
-  for (const SharedArray& shared : memory.arrays) {
+  for (const ModuleArray& variable : memory.variables) {
+    Region& region = regions_.emplace_back();
+    region.array = {"the variable " + variable.name, variable.start, variable.bytes, 1};
+    region.granule = 1;
+  }
+  for (const ModuleArray& shared : memory.arrays) {
     Region& region = regions_.emplace_back();
     region.array = {"the shared array " + shared.name, shared.start, shared.bytes, 1};
     region.is_shared = true;
     region.granule = 1;
   }
   lasting_regions_ = regions_.size();
-  late_ = waits_ = false;
+  late_ = waits_ = has_signals_ = false;
+  stuck_.clear();
   pending_ = {};
+  replaced_ = {};
   finding_ = {};
   overflows_.clear();
   calls_ = 0;
@@ -144,9 +153,20 @@ void Watcher::begin_launch() {
   updated_by_.clear();
   updates_.clear();
   counter_ = nullptr;
+  older_.clear();
+  changed();
+  if (older == Older::none) return;
+  for (Region& region : regions_)
+    if (!region.is_shared)
+      region.found.assign(region.array.start, static_cast<std::size_t>(region.array.bytes));
 }
 
 void Watcher::end() { settle(); }
+
+void Watcher::changed() {
+  looks_ = 0;
+  looked_at_.clear();
+}
 
 Watcher::Region* Watcher::region_of(const char* at, std::int64_t) {
   const auto holds = [&](const Region& region) {
@@ -243,30 +263,120 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
   }
   if (at + bytes > region->array.start + region->array.bytes)
     return outside(region->array.start + region->array.bytes, 1, kind);
-  if (!races_) return true;
+  const bool may_wait = kind == AccessKind::volatile_read || kind == AccessKind::atomic;
+  if (may_wait && !region->is_shared && !goes_on(*region, at, bytes, thread)) return false;
+  if (!races_) {
+    if (writes(kind)) remember(*region, at, bytes, kind, static_cast<std::uint16_t>(thread));
+    return true;
+  }
   if (region->cells.empty())
     region->cells.resize(static_cast<std::size_t>(region->array.bytes / region->granule + 1));
   const std::uint64_t time = order_.tick();
   const auto who = static_cast<std::uint16_t>(thread);
-  if (kind == AccessKind::atomic || kind == AccessKind::atomic_in_block)
-    return update(*region, at, bytes, kind, who);
-  if (kind == AccessKind::volatile_read) {
-    waits_ = waits_ || !region->is_shared;
-    order_.acquire(at, who);
+  if (kind == AccessKind::atomic || kind == AccessKind::atomic_in_block) {
+    const auto changers = changers_.find({region->array.name, at - region->array.start});
+    const bool only_looks = changers != changers_.end() && !changers->second.are_several &&
+                            changers->second.block != order_.block();
+    if (older != Older::none && only_looks && !region->is_shared && shows_older(*region, at, bytes, who))
+      return finding_.kind == FindingKind::none;
+    if (!update(*region, at, bytes, kind, who)) return false;
+    if (!region->is_shared) remember(*region, at, bytes, kind, who);
+    return true;
   }
+  if (kind == AccessKind::volatile_read && !region->is_shared) {
+    waits_ = true;
+    if (shows_older(*region, at, bytes, who)) return finding_.kind == FindingKind::none;
+  }
+  if (kind == AccessKind::volatile_read) order_.acquire(at, who);
   if (writes(kind)) {
     if (kind == AccessKind::volatile_write) order_.release(at, who);
-    if (bytes > static_cast<std::int64_t>(pending_.before.size())) return true;
-    pending_.region = region;
-    pending_.at = at;
-    pending_.bytes = bytes;
+    remember(*region, at, bytes, kind, who);
     pending_.time = time;
-    pending_.thread = who;
-    pending_.kind = static_cast<std::uint8_t>(kind);
-    std::memcpy(pending_.before.data(), at, static_cast<std::size_t>(bytes));
     return true;
   }
   return check_read(*region, at, bytes, kind, who);
+}
+
+void Watcher::remember(Region& region, const char* at, std::int64_t bytes, AccessKind kind,
+                       std::uint16_t thread) {
+  if (bytes > static_cast<std::int64_t>(pending_.before.size())) return;
+  pending_.region = &region;
+  pending_.at = at;
+  pending_.bytes = bytes;
+  pending_.thread = thread;
+  pending_.kind = static_cast<std::uint8_t>(kind);
+  std::memcpy(pending_.before.data(), at, static_cast<std::size_t>(bytes));
+}
+
+// A block that waits for another one may look before that has written, so it may find what the word held
+// before. A load that something puts in order behind the store finds what was stored.
+bool Watcher::shows_older(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread) {
+  const Cell& cell = region.cells[static_cast<std::size_t>((at - region.array.start) / region.granule)];
+  if (cell.written == 0 || cell.writer_block == order_.block() ||
+      order_.is_before({cell.writer_block, cell.writer, cell.written}, thread))
+    return false;
+  has_signals_ = true;
+  if (older == Older::none || bytes > most_of_a_word) return false;
+  const auto found = older_.find(at);
+  if (found == older_.end()) return false;
+  const std::vector<Held>& held = found->second;
+  const auto size = static_cast<std::size_t>(bytes);
+  if (held.size() > 1 && std::memcmp(at, region.found.data() + (at - region.array.start), size) == 0) {
+    late(region, at, bytes, cell.writer_block, order_.block());
+    return true;
+  }
+  std::size_t& shown = shown_[{at, thread}];
+  if (shown == (older == Older::all ? held.size() : 1)) return false;
+  const Held& one = held[shown++];
+  order_.acquire(at, thread, one.until);
+  replaced_.at = const_cast<char*>(at);
+  replaced_.bytes = bytes;
+  std::memcpy(replaced_.now.data(), at, size);
+  std::memcpy(replaced_.at, one.value.data(), size);
+  return true;
+}
+
+bool Watcher::keep_older(Region& region, std::uint16_t thread) {
+  if (older == Older::none || region.is_shared || pending_.bytes > most_of_a_word) return true;
+  const auto size = static_cast<std::size_t>(pending_.bytes);
+  std::vector<Held>& all = older_[pending_.at];
+  const bool is_set_back =
+      !all.empty() &&
+      std::memcmp(pending_.at, region.found.data() + (pending_.at - region.array.start), size) == 0;
+  Held& one = all.emplace_back();
+  std::memcpy(one.value.data(), pending_.before.data(), size);
+  one.until = order_.now();
+  if (!is_set_back) return true;
+  const Cell& cell =
+      region.cells[static_cast<std::size_t>((pending_.at - region.array.start) / region.granule)];
+  for (std::size_t r = 0; r < 2; ++r) {
+    const bool is_of_others = cell.read[r] > 0 && cell.reader_block[r] != order_.block() &&
+                              cell.reader_block[r] != cell.writer_block;
+    if (is_of_others && !order_.is_before({cell.reader_block[r], cell.reader[r], cell.read[r]}, thread)) {
+      late(region, pending_.at, pending_.bytes, order_.block(), cell.reader_block[r]);
+      return false;
+    }
+  }
+  return true;
+}
+
+void Watcher::late(const Region& region, const char* at, std::int64_t bytes, std::uint32_t by,
+                   std::uint32_t reader) {
+  finding_ = {FindingKind::race,
+              "Block " + std::to_string(by) + " sets " + place(region, at, bytes) +
+                  " back to what the launch found there, and nothing puts that behind block " +
+                  std::to_string(reader) +
+                  ", which looks at it: it may be late and wait for ever. Let the last block that needs it "
+                  "set it back, or set it to zero before the launch"};
+}
+
+bool Watcher::goes_on(const Region& region, const char* at, std::int64_t bytes, int thread) {
+  constexpr std::size_t patience = 200'000, of_a_word = 200;
+  looked_at_.emplace(at, static_cast<std::uint16_t>(thread));
+  if (++looks_ < patience + of_a_word * looked_at_.size()) return true;
+  stuck_ = "Thread " + std::to_string(thread) + " of block " + std::to_string(order_.block()) +
+           " waits for a change of " + place(region, at, bytes);
+  return false;
 }
 
 // An atomic operation is in order with other atomic operations, and with accesses before a release of the
@@ -338,10 +448,22 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
 
 // The store that was reported last has taken place: checks what it changed.
 bool Watcher::settle() {
+  if (char* const at = std::exchange(replaced_.at, nullptr))
+    std::memcpy(at, replaced_.now.data(), static_cast<std::size_t>(replaced_.bytes));
   if (pending_.region == nullptr) return finding_.kind == FindingKind::none;
   Region& region = *std::exchange(pending_.region, nullptr);
   const std::size_t size = static_cast<std::size_t>(pending_.bytes);
   if (std::memcmp(pending_.before.data(), pending_.at, size) == 0) return finding_.kind == FindingKind::none;
+  changed();
+  if (!races_) return finding_.kind == FindingKind::none;
+  if (pending_.kind != static_cast<std::uint8_t>(AccessKind::write) && !keep_older(region, pending_.thread))
+    return false;
+  if (is_atomic(pending_.kind)) {
+    const auto [found, is_first] =
+        changers_.try_emplace({region.array.name, pending_.at - region.array.start}, order_.block(), false);
+    if (!is_first && found->second.block != order_.block()) found->second.are_several = true;
+    return finding_.kind == FindingKind::none;
+  }
   const auto first = static_cast<std::size_t>((pending_.at - region.array.start) / region.granule);
   const auto last =
       static_cast<std::size_t>((pending_.at + pending_.bytes - 1 - region.array.start) / region.granule);

@@ -11,6 +11,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -48,6 +49,12 @@ class Watcher {
              std::chrono::duration<double> limit);
   /// Returns the blocks that run, of `blocks` in all; null: all, in order.
   std::vector<std::int64_t> (*choose)(std::int64_t blocks) = nullptr;
+  /// Which older values a load finds by which a block may wait for another one (volatile, or an atomic
+  /// operation that changed nothing when the same launch was watched before), as if the other block ran at
+  /// the same time: all that the word held in this launch, one after the other, or what it held in the
+  /// beginning. What a block sets back may then be missed by others.
+  enum class Older { none, first, all };
+  Older older = Older::none;
   /// The launches have ended.
   void end();
 
@@ -56,6 +63,11 @@ class Watcher {
   /// True if a thread used a volatile load or an atomic operation on global memory: blocks may use these to
   /// wait for each other.
   bool waits() const { return waits_; }
+  /// True if a volatile load found what another block wrote in the same launch and nothing had announced.
+  bool has_signals() const { return has_signals_; }
+  /// A sentence on a thread that looked at the same words again and again, which nobody changed; empty: there
+  /// was none, or the launch ended.
+  const std::string& stuck() const { return stuck_; }
   const std::set<Spot>& overflows() const { return overflows_; }
 
  private:
@@ -73,6 +85,7 @@ class Watcher {
     std::int64_t granule = 4;
     bool is_shared = false;
     std::vector<Cell> cells;
+    std::string found;  // what the launch found there, if old values are shown
   };
   struct PendingStore {  // a store that has not taken place yet
     Region* region = nullptr;
@@ -83,12 +96,40 @@ class Watcher {
     std::uint8_t kind = 0;
     std::array<char, 64> before;
   };
+  static constexpr std::int64_t most_of_a_word = 16;  // bytes
+  using Word = std::array<char, most_of_a_word>;
+  struct Replaced {  // a word that shows an older value to the next load
+    char* at = nullptr;
+    std::int64_t bytes = 0;
+    Word now = {};
+  };
+  struct Held {  // a value that a word had, and when it was replaced
+    Word value = {};
+    std::uint64_t until = 0;
+  };
+  // A word by its array and place, which are the same in each launch of a variant on a problem.
+  using Place = std::pair<std::string, std::int64_t>;
+  struct Changers {  // the blocks whose atomic operations changed a word
+    std::uint32_t block = 0;
+    bool are_several = false;
+  };
 
   void begin_launch();
   bool access(const char* at, std::int64_t bytes, AccessKind kind, int thread);
   bool update(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   bool check_read(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   bool settle();
+  // Keeps what a store or an atomic operation is about to change.
+  void remember(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
+  // True if the load finds an older value, or is a finding.
+  bool shows_older(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread);
+  // Keeps the value that has just been replaced; false: others may miss it.
+  bool keep_older(Region& region, std::uint16_t thread);
+  // Block `by` sets a word back that block `reader` looks at, and nothing puts the two in order.
+  void late(const Region& region, const char* at, std::int64_t bytes, std::uint32_t by, std::uint32_t reader);
+  void changed();  // the memory has changed, or another block runs
+  // Counts a load for which a thread may wait. False: it waits for ever.
+  bool goes_on(const Region& region, const char* at, std::int64_t bytes, int thread);
   bool race(const Region& region, const char* at, std::int64_t bytes, std::uint32_t block,
             std::uint16_t first, bool first_writes, std::uint16_t second, bool second_writes);
   bool outside(const char* at, std::int64_t bytes, AccessKind kind);
@@ -114,7 +155,15 @@ class Watcher {
 
   Finding finding_;
   bool late_ = false;
-  bool waits_ = false;
+  bool waits_ = false, has_signals_ = false;
+  std::string stuck_;
+  Replaced replaced_;
+  std::unordered_map<const char*, std::vector<Held>> older_;  // by word, if old values are shown
+  std::map<Place, Changers> changers_;                        // of all launches
+  // How many older values were shown, by word and thread of the running block.
+  std::map<std::pair<const char*, std::uint16_t>, std::size_t> shown_;
+  std::set<std::pair<const char*, std::uint16_t>> looked_at_;  // the same, since the memory changed last
+  std::size_t looks_ = 0;                                      // since the memory changed last
   std::uint32_t calls_ = 0;
   std::chrono::steady_clock::time_point deadline_;
   std::set<Spot> overflows_;

@@ -69,18 +69,44 @@ Range range_of(DType dtype) {
   return {round_to(dtype, 1e300), 0};
 }
 
+// Integers of which sums of some hundred, or each alone if it is also `below` zero, do not fit into the next
+// narrower type.
+std::pair<double, double> distant_range(DType dtype, bool below) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::f64:
+      return below ? std::pair(-1001.0, -1000.0) : std::pair(1000.0, 1001.0);
+    case DType::i8:
+      return below ? std::pair(-127.0, -100.0) : std::pair(100.0, 127.0);
+    case DType::u8:
+      return {200, 255};
+    case DType::i16:
+      return below ? std::pair(-350.0, -250.0) : std::pair(250.0, 350.0);
+    case DType::u16:
+      return {250, 350};
+    case DType::i32:
+      return below ? std::pair(-40'100.0, -40'000.0) : std::pair(250.0, 350.0);
+    case DType::u32:
+      return below ? std::pair(70'000.0, 70'100.0) : std::pair(250.0, 350.0);
+    case DType::i64:
+      return below ? std::pair(-3'000'000'100.0, -3'000'000'000.0) : std::pair(20e6, 20e6 + 100);
+    case DType::u64:
+      return below ? std::pair(5e9, 5e9 + 100) : std::pair(20e6, 20e6 + 100);
+    default:
+      return {-100, 100};
+  }
+}
+
 // The contents for a problem, with numbers as bounds.
-Contents of_problem(const Contents& contents, const Problem& problem) {
+Contents of_problem(const Contents& contents, const Problem& problem, DType dtype) {
   Contents made = contents;
   if (contents.bounds) std::tie(made.least, made.most) = contents.bounds(problem);
   if (made.spread == Contents::distant) {
     made.spread = Contents::uniform;
-    std::tie(made.least, made.most) = std::pair(-100.0, 100.0);
+    std::tie(made.least, made.most) = distant_range(dtype, contents.most < 0);
   }
   return made;
 }
-
-constexpr std::pair<double, double> distant_range = {1000, 1001}, below_zero = {-1001, -1000};
 
 // A prime, so that it has no common divisor with a count that is not its multiple; irregular in its bits.
 constexpr std::uint64_t step_of_permutation = 1327217909;
@@ -93,7 +119,7 @@ double sample(const Contents& contents, DType dtype, std::size_t i, std::size_t 
   const double shift = is_unsigned(dtype) && contents.least < 0 ? -contents.least : 0;
   const double least = contents.least + shift, most = contents.most + shift;
   switch (contents.spread) {
-    case Contents::distant:  // replaced by of_problem()
+    case Contents::distant:  // of_problem() has replaced it
     case Contents::uniform:
       return least + part * (most - least);
     case Contents::with_nan:
@@ -169,10 +195,7 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
     if (argument.role == Role::output) continue;
     values.resize(static_cast<std::size_t>(elements(argument, problem)));
     const DType dtype = argument.dtype(problem);
-    Contents contents = of_problem(contents_of(argument, set), problem);
-    if (is_distant(argument, problem, set))
-      std::tie(contents.least, contents.most) =
-          contents_of(argument, set).most < 0 ? below_zero : distant_range;
+    const Contents contents = of_problem(contents_of(argument, set), problem, dtype);
     const bool is_usual = set == 0 && !argument.usual;
     in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
       Random random = start;

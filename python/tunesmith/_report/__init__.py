@@ -10,12 +10,14 @@ import sys
 
 from .._core import default_database
 from .._tuning import _text
-from . import between, landscape, runs, sizes, winners
+from . import between, landscape, own, runs, sizes, winners
 from .data import Data, Peers
 from .page import Page
 
 
-def report(file="report.html", *, op=None, problem=None, device=None, database=None, results=None) -> str:
+def report(
+    file="report.html", *, op=None, problem=None, device=None, database=None, results=None, kernels=()
+) -> str:
     """See tunesmith.report()."""
     try:
         from plotly.offline import get_plotlyjs
@@ -31,6 +33,7 @@ def report(file="report.html", *, op=None, problem=None, device=None, database=N
         peers = Peers(results, data) if results is not None else None
         winners.summary(page, data, peers)
         winners.winners(page, data)
+        own.own(page, data, [os.fspath(one) for one in kernels])
         landscape.landscape(page, data)
         sizes.sizes(page, data, peers)
         between.between(page, data)
@@ -67,6 +70,12 @@ def main(arguments: list[str]) -> int:
         metavar="CSV",
         help="of bench/bench.py, such as bench/results/results.csv: times of other libraries and of copies",
     )
+    parser.add_argument(
+        "--kernel",
+        action="append",
+        metavar="FILE.cu",
+        help="a kernel of your own, whose metrics and launches are shown; may be repeated",
+    )
     given = parser.parse_args(arguments)
     try:
         print(
@@ -77,6 +86,7 @@ def main(arguments: list[str]) -> int:
                 device=given.device,
                 database=given.db,
                 results=given.results,
+                kernels=given.kernel or (),
             )
         )
     except (ValueError, ImportError, OSError) as error:

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Your own kernels: their winners with the metrics of the description, and how the chosen variant is launched."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+from .._tuning import program
+from .data import Data, count, shorter, time_text
+from .page import Page
+
+_ROWS = 60  # winners per kernel
+_LAUNCHES = 5  # problems per kernel of which launches are shown
+
+
+def own(page: Page, data: Data, kernels: list[str]) -> None:
+    if not kernels:
+        return
+    page.section(
+        "Your own kernels",
+        "The winners of each kernel's problems, with the metrics that its description computes from their times, and how they are launched.",
+    )
+    for file in kernels:
+        page.part(os.path.basename(file))
+        rows = _winners(data, file)
+        if isinstance(rows, str):
+            page.say(rows)
+            continue
+        if not rows:
+            page.say("It has no winners in this database.")
+            continue
+        usual = _winners(data, None)
+        metrics = [name for name in rows[0] if isinstance(usual, list) and usual and name not in usual[0]]
+        page.table(
+            ["problem", "config", "time", "times the base", *metrics],
+            [
+                [
+                    one["problem"],
+                    shorter(str(one.get("config", "")), 120),
+                    (time_text(one.get("median_us")),),
+                    (_number(one.get("speedup_over_base")),),
+                    *((_number(one.get(name)),) for name in metrics),
+                ]
+                for one in rows[:_ROWS]
+            ],
+        )
+        if len(rows) > _ROWS:
+            page.note(
+                f"{count(len(rows) - _ROWS, 'winner')} more {'is' if len(rows) == _ROWS + 1 else 'are'} left out."
+            )
+        for one in rows[:_LAUNCHES]:
+            if lines := _launches(data, file, one["problem"]):
+                page.note(f"{one['problem']}: {'; '.join(lines)}.")
+
+
+def _winners(data: Data, file: str | None):
+    """The rows of `tunesmith query`, or a sentence on why there are none."""
+    asked = _run(["query", *([file] if file else []), "--format", "json", "--db", data.path])
+    if asked.returncode != 0:
+        return (asked.stderr.strip().splitlines() or ["The program did not read it."])[-1]
+    rows = json.loads(asked.stdout or "[]")
+    return [one for one in rows if file is None or not data.device or one.get("device") == data.device]
+
+
+def _launches(data: Data, file: str, problem: str) -> list[str]:
+    """The lines of `tunesmith explain` on a variant of several steps."""
+    device = "host" if data.is_host else data.device
+    asked = _run(["explain", file, "--device", device, "--problem", problem, "--db", data.path])
+    lines = iter(asked.stdout.splitlines())
+    for line in lines:
+        if line.startswith("It is launched as"):
+            break
+    found = []
+    for line in lines:
+        if not line.startswith("  "):
+            break
+        found.append(line.strip())
+    return found
+
+
+def _number(value) -> str:
+    return "–" if value is None else f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
+
+
+def _run(arguments: list[str]) -> subprocess.CompletedProcess:
+    return subprocess.run([program(), *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
