@@ -114,6 +114,8 @@ std::string Describer::text() {
   settle_outputs_by_block();
   find_shared();
   replace_computed();
+  find_indices();
+  limit_grid();
   return written();
 }
 
@@ -191,7 +193,8 @@ std::string Describer::usual_of(const std::string& name, const Size& size, std::
   if (is_fixed && size.value && *size.value >= 1 && *size.value <= small)
     return "{ default = " + std::to_string(*size.value) + " }";
   std::int64_t most = sizes <= 1 ? 1 << 20 : sizes == 2 ? 4096 : 512;
-  if (size.value && *size.value > 1) most = std::min<std::int64_t>(*size.value, std::int64_t{1} << 24);
+  if (size.value && *size.value > 1) most = *size.value;
+  most = std::min(most, size.most);
   return "[1, " + std::to_string(most) + "]";
 }
 
@@ -240,12 +243,13 @@ std::string Describer::written() {
   text += "\n[arrays]\n";
   for (const Array& one : arrays_) {
     std::string line = one.name + " = ";
-    if (one.role.empty() && one.dtype.empty()) {
+    if (one.role.empty() && one.dtype.empty() && one.values.empty()) {
       line += listed_texts(one.extents);
     } else {
       line += "{ extents = " + listed_texts(one.extents);
       if (!one.role.empty()) line += ", role = " + in_quotes(one.role);
       if (!one.dtype.empty()) line += ", dtype = " + in_quotes(one.dtype);
+      if (!one.values.empty()) line += ", values = " + in_quotes(one.values);
       line += " }";
     }
     add_line(text, line, one.comment);

@@ -168,6 +168,63 @@ void Describer::find_extents(Array& array, std::size_t i, const std::string& ele
   if (array.comment.empty()) array.comment = "the number of elements";
 }
 
+void Describer::find_indices() {
+  const auto element = [](const std::string& array) {
+    return "(?:__ldg\\s*\\(\\s*&?\\s*)?\\b" + array + R"(\s*(?:\[[^\[\]]*\]|\+[^;()]*)\s*\)?)";
+  };
+  const auto elements_of = [](const Array& one) {
+    std::string text;
+    for (const std::string& extent : one.extents) {
+      const auto tree = extent == "?" ? std::nullopt : parsed_expression(extent);
+      if (!tree) return std::string();
+      text += (text.empty() ? "" : " * ") +
+              (tree->parts.empty() || one.extents.size() == 1 ? extent : "(" + extent + ")");
+    }
+    return text;
+  };
+  for (Array& one : arrays_) {
+    const auto parameter = std::find_if(kernel_.parameters.begin(), kernel_.parameters.end(),
+                                        [&](const auto& each) { return each.name == one.name; });
+    if (!one.role.empty() || parameter == kernel_.parameters.end()) continue;
+    std::string plain = parameter->type;
+    std::erase(plain, '*');
+    while (!plain.empty() && plain.back() == ' ') plain.pop_back();
+    const auto of_template = types_.find(plain);
+    const bool is_whole = of_template != types_.end() ? of_template->second.find_first_of("iu") == 0
+                                                      : is_integer(c_type(plain, code_));
+    if (!is_whole) continue;
+    // Variables that hold an element, and those that go from an element to the next one.
+    std::set<std::string> held, ranges;
+    const std::regex given("\\b([A-Za-z_]\\w*)\\s*=\\s*(?:\\([\\w\\s]*\\)\\s*)?" + element(one.name) +
+                           "\\s*[;,]");
+    for (std::sregex_iterator at(body_.begin(), body_.end(), given), none; at != none; ++at)
+      held.insert((*at)[1].str());
+    const bool has_next =
+        std::regex_search(body_, std::regex("\\b" + one.name + R"(\s*\[[^\[\]]*\+\s*1\s*\])"));
+    if (has_next)
+      for (const std::string& begin : held) {
+        ranges.insert(begin);
+        const std::regex copied("\\b([A-Za-z_]\\w*)\\s*=\\s*" + begin + R"(\s*(?:\+[^;]*)?;)");
+        for (std::sregex_iterator at(body_.begin(), body_.end(), copied), none; at != none; ++at)
+          ranges.insert((*at)[1].str());
+      }
+    for (const Array& other : arrays_) {
+      if (&other == &one || elements_of(other).empty()) continue;
+      const auto is_index = [&](const std::string& words) {
+        return std::regex_search(body_, std::regex("\\b" + other.name + "\\s*\\[\\s*" + words + "\\s*\\]"));
+      };
+      const bool is_range =
+          std::any_of(ranges.begin(), ranges.end(), [&](const std::string& name) { return is_index(name); });
+      const bool is_held =
+          is_index(element(one.name)) ||
+          std::any_of(held.begin(), held.end(), [&](const std::string& name) { return is_index(name); });
+      if (!is_range && !is_held) continue;
+      one.values = (is_range ? "offsets(" : "index(") + elements_of(other) + ")";
+      break;
+    }
+  }
+}
+
 bool Describer::may_be_extent(const HostExpression& one) const {
   std::set<std::string> used;
   gather_names(one, used);
@@ -254,7 +311,12 @@ void Describer::find_shared() {
             !sizes_.contains(name) && !is_axis(name) && host != names_.end() && host->second.value)
           values[name] = {.kind = HostExpression::Kind::number, .number = *host->second.value, .word = {}};
       one = with(one, values);
-      if (adopt(one) && !one.is_number(0)) {
+      used.clear();
+      gather_names(one, used);
+      const bool is_known = std::all_of(used.begin(), used.end(), [&](const std::string& name) {
+        return sizes_.contains(name) || is_axis(name) || constants_.contains(name);
+      });
+      if (is_known && adopt(one) && !one.is_number(0)) {
         shared_ = one.text();
         return;
       }

@@ -2,6 +2,7 @@
 // Describes the block and the grid.
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <regex>
@@ -424,6 +425,21 @@ void Describer::find_unguarded() {
   grid_ = {"n / " + (tree->parts.empty() ? tree->text() : "(" + tree->text() + ")")};
   grid_comment_ = "the kernel has no guard: whole blocks";
   rules_.push_back("n % " + (tree->parts.empty() ? tree->text() : "(" + tree->text() + ")") + " == 0");
+}
+
+void Describer::limit_grid() {
+  constexpr double most_blocks = 65535;
+  for (std::size_t i = 1; i < grid_.size(); ++i) {
+    const auto tree = grid_[i] == "?" ? std::nullopt : parsed_expression(grid_[i]);
+    if (!tree) continue;
+    const std::vector<std::string> factors = product_of(*tree);
+    if (!std::all_of(factors.begin(), factors.end(),
+                     [&](const std::string& one) { return sizes_.contains(one); }))
+      continue;
+    const auto each =
+        static_cast<std::int64_t>(std::pow(most_blocks, 1.0 / static_cast<double>(factors.size())));
+    for (const std::string& one : factors) sizes_[one].most = std::min(sizes_[one].most, each);
+  }
 }
 
 bool Describer::adopt_constants(const std::set<std::string>& used) {

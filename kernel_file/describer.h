@@ -45,11 +45,13 @@ class Describer {
     std::string name;
     std::vector<std::string> extents = {};
     std::string role = {}, dtype = {}, comment = {};
+    std::string values = {};  // what it holds in checks; empty: any numbers
   };
   struct Size {  // a parameter of the problem
     std::optional<std::int64_t> value = std::nullopt;
     bool is_extent = false;
-    std::string given = {};  // set: the line's right side
+    std::string given = {};                     // set: the line's right side
+    std::int64_t most = std::int64_t{1} << 24;  // of its usual range
     std::string comment = {};
   };
 
@@ -136,6 +138,8 @@ class Describer {
   void settle_outputs_by_block();
   // Constants of the kernel that a launch names become axes with one value.
   bool adopt_constants(const std::set<std::string>& used);
+  // A grid has at most 65535 blocks in y and z: the sizes of which it takes the product end before.
+  void limit_grid();
 
   // describe_arrays.cpp
   // Returns the dtype of the elements of all types that a sentence names, "vector is float, float2 or
@@ -145,6 +149,8 @@ class Describer {
   // Returns the dtype of a struct whose members are all of one type, and their number.
   std::pair<std::string, std::int64_t> members_of(const std::string& type) const;
   void find_extents(Array& array, std::size_t i, const std::string& element);
+  // Integers that the kernel uses as indices of another array, or as the places where rows begin.
+  void find_indices();
   // An extent names no axis.
   bool may_be_extent(const HostExpression& one) const;
   std::string element_of_template(const std::string& type) const;

@@ -257,5 +257,62 @@ TEST(Describe, AnyTextIsAnswered) {
   EXPECT_GT(written, 25);
 }
 
+TEST(Describe, IntegersThatAreIndicesHoldIndices) {
+  const std::string text = described_text(
+      "__global__ void spmv(int rows, const int* row_ptr, const int* cols, const float* vals, const float* "
+      "x, "
+      "float* y) {\n  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row < rows) {\n    float sum = "
+      "0;\n    int begin = row_ptr[row], end = row_ptr[row + 1];\n    for (int j = begin; j < end; ++j) sum "
+      "+= "
+      "vals[j] * x[cols[j]];\n    y[row] = sum;\n  }\n}\n"
+      "int main() {\n  int rows = 1000, nnz = 5000, n = 800; int *row_ptr, *cols; float *vals, *x, *y;\n"
+      "  cudaMalloc(&row_ptr, (rows + 1) * sizeof(int)); cudaMalloc(&cols, nnz * sizeof(int));\n"
+      "  cudaMalloc(&vals, nnz * sizeof(float)); cudaMalloc(&x, n * sizeof(float));\n"
+      "  cudaMalloc(&y, rows * sizeof(float));\n"
+      "  spmv<<<(rows + 255) / 256, 256>>>(rows, row_ptr, cols, vals, x, y);\n}\n");
+  EXPECT_THAT(text, HasSubstr("row_ptr = { extents = [\"rows + 1\"], values = \"offsets(nnz)\" }"));
+  EXPECT_THAT(text, HasSubstr("cols = { extents = [\"nnz\"], values = \"index(n)\" }"));
+  EXPECT_THAT(text, HasSubstr("vals = [\"nnz\"]"));
+}
+
+// A file of kernels is included by the program that launches them.
+TEST(Describe, AFileBesideLaunchesTheKernel) {
+  const std::string kernel =
+      "__global__ void shift(const float* x, float* y, int n) {\n  __shared__ float tile[WIDE];\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  tile[threadIdx.x] = i < n ? x[i] : 0;\n"
+      "  __syncthreads();\n  if (i < n) y[i] = tile[threadIdx.x];\n}\n";
+  const std::string program =
+      "#include \"own.cu\"\n#define WIDE 512\nvoid run(int count) {\n  float *in, *out;\n"
+      "  cudaMalloc(&in, count * sizeof(float));\n  cudaMalloc(&out, count * sizeof(float));\n"
+      "  shift<<<(count + 127) / 128, 128>>>(in, out, count);\n}\n";
+  const auto describe = [&](const std::vector<std::string>& beside) {
+    return described(
+        {.path = "own.cu", .cu = kernel, .description = {}}, "", [](const std::string&) { return false; },
+        beside);
+  };
+  EXPECT_THAT(describe({}), HasSubstr("WIDE = \"?\""));
+  const std::string text = describe({"int other;\n", program});
+  EXPECT_THAT(text, HasSubstr("WIDE = { default = 512 }  # from a file beside"));
+  EXPECT_THAT(text, HasSubstr("BLOCK = [128, 64, 256, 32, 512]"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("\"?\"")));
+}
+
+TEST(Describe, AKernelIsLaunchedByAPointerOrACall) {
+  const std::string kernel =
+      "__global__ void twice(const float* x, float* y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 2 * x[i];\n}\n"
+      "void run(float* x, float* y, int n) {\n";
+  for (const char* const launch :
+       {"  void (*chosen)(const float*, float*, int);\n  chosen = &twice;\n  chosen<<<(n + 63) / 64, "
+        "64>>>(x, y, "
+        "n);\n}\n",
+        "  void* arguments[] = {&x, (void*)&y, &n};\n  cudaLaunchKernel((void*)twice, dim3((n + 63) / 64), "
+        "dim3(64), arguments, 0, 0);\n}\n"}) {
+    const std::string text = described_text(kernel + launch);
+    EXPECT_THAT(text, HasSubstr("BLOCK = [64, 32, 128, 16, 256]")) << launch;
+    EXPECT_THAT(text, HasSubstr("grid = [\"ceil_div(n, BLOCK)\"]\n")) << launch;
+  }
+}
+
 }  // namespace
 }  // namespace tunesmith

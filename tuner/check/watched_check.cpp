@@ -114,13 +114,13 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
   const Compilation compiled = toolchain_->compile(source);
   // A variant that this compiler cannot watch is checked without watching.
   if (!compiled.ok) return std::nullopt;
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = processor_time();
   blocks_wait_ = false;
   overflows_.clear();
   const Variant variant{tmpl, config, source, compiled.bytes};
   const Values constants = compiled_in(op_, tmpl, asked.problem());
   for (ProblemArrays& companion : companions) {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    const auto spent = processor_time() - start;
     if (spent > companions_limit) break;
     if (companion.set() > 0 || !serves(op_, tmpl, config, companion.problem(), device_.facts(), constants))
       continue;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <limits>
 
 namespace tunesmith {
@@ -24,6 +25,12 @@ bool is_atomic(std::uint8_t kind) {
 }
 
 }  // namespace
+
+std::chrono::duration<double> processor_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
 
 Watcher::Watcher() {
   hooks_.self = this;
@@ -135,8 +142,7 @@ void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool 
   finding_ = {};
   overflows_.clear();
   calls_ = 0;
-  deadline_ = std::chrono::steady_clock::now() +
-              std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
+  deadline_ = processor_time() + limit;
   begin_launch();
 }
 
@@ -247,7 +253,7 @@ bool Watcher::outside(const char* at, std::int64_t bytes, AccessKind kind) {
 
 bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int thread) {
   if (!settle()) return false;
-  if (++calls_ % calls_between_looks == 0 && std::chrono::steady_clock::now() > deadline_) {
+  if (++calls_ % calls_between_looks == 0 && processor_time() > deadline_) {
     late_ = true;
     return false;
   }
@@ -274,10 +280,7 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
   const std::uint64_t time = order_.tick();
   const auto who = static_cast<std::uint16_t>(thread);
   if (kind == AccessKind::atomic || kind == AccessKind::atomic_in_block) {
-    const auto changers = changers_.find({region->array.name, at - region->array.start});
-    const bool only_looks = changers != changers_.end() && !changers->second.are_several &&
-                            changers->second.block != order_.block();
-    if (older != Older::none && only_looks && !region->is_shared && shows_older(*region, at, bytes, who))
+    if (older != Older::none && is_of_one_other(*region, at) && shows_older(*region, at, bytes, who))
       return finding_.kind == FindingKind::none;
     if (!update(*region, at, bytes, kind, who)) return false;
     if (!region->is_shared) remember(*region, at, bytes, kind, who);
@@ -334,6 +337,12 @@ bool Watcher::shows_older(Region& region, const char* at, std::int64_t bytes, st
   std::memcpy(replaced_.now.data(), at, size);
   std::memcpy(replaced_.at, one.value.data(), size);
   return true;
+}
+
+bool Watcher::is_of_one_other(const Region& region, const char* at) const {
+  if (region.is_shared) return false;
+  const auto found = changers_.find({region.array.name, at - region.array.start});
+  return found != changers_.end() && !found->second.are_several && found->second.block != order_.block();
 }
 
 bool Watcher::keep_older(Region& region, std::uint16_t thread) {
@@ -453,7 +462,11 @@ bool Watcher::settle() {
   if (pending_.region == nullptr) return finding_.kind == FindingKind::none;
   Region& region = *std::exchange(pending_.region, nullptr);
   const std::size_t size = static_cast<std::size_t>(pending_.bytes);
-  if (std::memcmp(pending_.before.data(), pending_.at, size) == 0) return finding_.kind == FindingKind::none;
+  if (std::memcmp(pending_.before.data(), pending_.at, size) == 0) {
+    // An atomic operation that only looks at what another block has written.
+    has_signals_ = has_signals_ || (is_atomic(pending_.kind) && is_of_one_other(region, pending_.at));
+    return finding_.kind == FindingKind::none;
+  }
   changed();
   if (!races_) return finding_.kind == FindingKind::none;
   if (pending_.kind != static_cast<std::uint8_t>(AccessKind::write) && !keep_older(region, pending_.thread))

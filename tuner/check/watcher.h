@@ -23,6 +23,9 @@
 
 namespace tunesmith {
 
+/// The time that the calling thread has used a processor: what may be watched does not depend on other work.
+std::chrono::duration<double> processor_time();
+
 class Watcher {
  public:
   struct Array {
@@ -123,6 +126,8 @@ class Watcher {
   void remember(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   // True if the load finds an older value, or is a finding.
   bool shows_older(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread);
+  // True if one block alone has changed the word by atomic operations, another one than that which runs.
+  bool is_of_one_other(const Region& region, const char* at) const;
   // Keeps the value that has just been replaced; false: others may miss it.
   bool keep_older(Region& region, std::uint16_t thread);
   // Block `by` sets a word back that block `reader` looks at, and nothing puts the two in order.
@@ -165,7 +170,7 @@ class Watcher {
   std::set<std::pair<const char*, std::uint16_t>> looked_at_;  // the same, since the memory changed last
   std::size_t looks_ = 0;                                      // since the memory changed last
   std::uint32_t calls_ = 0;
-  std::chrono::steady_clock::time_point deadline_;
+  std::chrono::duration<double> deadline_{};
   std::set<Spot> overflows_;
 };
 

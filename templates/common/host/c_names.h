@@ -14,6 +14,7 @@
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 #endif
+#define __builtin_align__(bytes) __align__(bytes)
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")
 #define CUDART_INF __builtin_inf()
