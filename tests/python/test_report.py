@@ -348,6 +348,21 @@ def test_old_and_empty_databases(tmp_path, monkeypatch):
     )
 
 
+def test_ones_own_kernels_have_metrics_and_launches(tmp_path):
+    pytest.importorskip("plotly")
+    text = (repository / "examples/user_kernels/heat.cu").read_text()
+    file, path = tmp_path / "heat.cu", tmp_path / "heat.db"
+    file.write_text(text.replace("[launch]", '[metrics]\nsteps_per_s = "steps / time"\n\n[launch]', 1))
+    tunesmith.tune(file, "n=100 steps=5", device="host", budget="2", database=path, progress=False)
+    page = Page(tunesmith.report(tmp_path / "heat.html", database=path, kernels=[file]))
+    assert "Your own kernels" in page.text and "steps_per_s" in page.text
+    assert "times: heat<<<" in page.text
+    rows = [n for n, cell in enumerate(page.cells) if cell == "n=100 steps=5 dtype=f32"]
+    assert any(float(page.cells[n + 4]) > 0 for n in rows if n + 4 < len(page.cells))
+    missing = Page(tunesmith.report(tmp_path / "none.html", database=path, kernels=[tmp_path / "none.cu"]))
+    assert "none.cu" in missing.text, "a file that is not there is a sentence on the page"
+
+
 def test_what_is_wrong_is_a_sentence(tuned, tmp_path, monkeypatch):
     pytest.importorskip("plotly")
     newer = of_schema(tmp_path / "newer.db", "PRAGMA application_id = 1414745428; PRAGMA user_version = 99;")
