@@ -1509,5 +1509,30 @@ if __name__ == "__main__":
   EXPECT_THAT(none.err, HasSubstr("none.py has no call of tune_kernel()"));
 }
 
+// Each block waits for the one before it: right if blocks start in order, as GPUs start them today.
+TEST_F(UserKernelTest, ABlockThatWaitsForAnotherIsSaidSo) {
+  const std::string kernel =
+      "kernel = \"chain\"\nzeroed = [\"flags\"]\n[problem]\nn = [1, 100000]\n[arrays]\nx = [\"n\"]\n"
+      "y = { extents = [\"n\"], role = \"output\" }\n"
+      "flags = { extents = [\"ceil_div(n, BLOCK)\"], dtype = \"i32\", role = \"workspace\" }\n"
+      "[axes]\nBLOCK = [64]\n[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n*/\n"
+      "__global__ void chain(const float* x, float* y, volatile int* flags, int n) {\n"
+      "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+      "  if (threadIdx.x == 0 && blockIdx.x > 0) while (flags[blockIdx.x - 1] == 0) {}\n  __syncthreads();\n"
+      "  if (i < n) y[i] = x[i];\n  __threadfence();\n  __syncthreads();\n"
+      "  if (threadIdx.x == 0) flags[blockIdx.x] = 1;\n}\n";
+  const std::string check = "check twice.cu --device host --random 0 --problem n=300";
+  write("/* tunesmith\n" + kernel);
+  const Outcome waits = scratch.tunesmith(check);
+  EXPECT_EQ(waits.exit_code, 1) << waits.out;
+  EXPECT_THAT(waits.out + waits.err, HasSubstr("say blocks_in_order = true in the description"));
+  write("/* tunesmith\nblocks_in_order = true\n" + kernel);
+  const Outcome right = scratch.tunesmith(check);
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  write("/* tunesmith\nblocks_in_order = 1\n" + kernel);
+  const Outcome refused = scratch.tunesmith(check);
+  EXPECT_THAT(refused.err, HasSubstr("blocks_in_order is 1; give true or false."));
+}
+
 }  // namespace
 }  // namespace tunesmith
