@@ -180,8 +180,8 @@ inline void check_halves_units(Device& device, const Toolchain& toolchain, bool 
       "expression=\"out[n,o,y,x] += image[n,c,2*y+i,x+2*j] * w[o,c,i,j]\" n=2 o=5 y=4 x=9 c=17 i=3 j=2",
       "expression=\"out[n,y,x,o] += image[n,2*y+i,2*x+j,c] * w[i,j,c,o]\" n=2 o=16 y=5 x=4 c=12 i=3 j=3",
       "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=40 j=24 k=133 finish=\"max(out + bias[j], 0)\"",
-      "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=108",
       "expression=\"out[a,b] += x[a,k,l] * y[l,k,b]\" a=40 b=36 k=12 l=9",
+      "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=108",
   };
   std::vector<std::string> configs = {
       "UNIT=halves TILE_M=64 TILE_N=64 THREAD_M=4 THREAD_N=8 TILE_K=32 STAGES=1",
@@ -198,9 +198,9 @@ inline void check_halves_units(Device& device, const Toolchain& toolchain, bool 
       "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2",
       "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 OUT_BY=shared",
       "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 SPLIT=2",
-      "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 SPLIT=2 ADD_BY=last",
       "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3 ORDER_K=second "
       "OUT_BY=rows",
+      "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 SPLIT=2 ADD_BY=last",
   };
   const DeviceFacts& facts = device.facts();
   if (facts.kind == DeviceKind::cuda && facts.compute_capability != 90)

@@ -410,6 +410,9 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
        [=](const Config& c) {
          return (c[TILE_M] < 2 * m || c[TILE_M] <= 16) && (c[TILE_N] < 2 * n || c[TILE_N] <= 16);
        }},
+      {"Pieces are for operands whose vectors have less than 16 bytes.",
+       [is_narrow = std::min(widths->of(Packs::none, false).a, widths->of(Packs::none, false).b) <
+                    8](const Config& c) { return is_narrow || !loads_pieces(c); }},
       {"The last block of a tile adds few sums.",
        [=](const Config& c) { return c[ADD_BY] == "launch" || c[TILE_M] * c[TILE_N] * c[SPLIT] <= 65536; }},
       {"K is split where tiles are few.",
