@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -292,7 +293,11 @@ class Writer {
     line("struct " + name + " {");
     line("  static constexpr Place x = " + number(step(view, Separable::x)) + ", y = " +
          number(step(view, Separable::y)) + ", march = " + number(step(view, Separable::march)) + ";");
-    line("  static constexpr int vector = " + number(vector_of(problem_, s_, view, config_[VECTOR])) + ";");
+    // With a mask a tile has any number of columns, and the next one begins behind them.
+    const std::int64_t tile_x = tiling_of(problem_, s_, config_).tile_x;
+    const std::int64_t vector = vector_of(problem_, s_, view, config_[VECTOR]);
+    const bool is_one = tile_x >= s_.directions[Separable::x].extent;
+    line("  static constexpr int vector = " + number(is_one ? vector : std::gcd(vector, tile_x)) + ";");
     line(device + "Place batch([[maybe_unused]] unsigned batch) { return " + batch(view).text() + "; }");
     if (view.array != output_argument)
       line(device + "const T* begin(const Sources& from, unsigned n) { return from." +

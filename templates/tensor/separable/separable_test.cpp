@@ -67,6 +67,11 @@ TEST(TensorSeparable, RefusesWhatIsNoChainOfWindows) {
 
 TEST(TensorSeparable, IsRightAtEveryEnd) {
   const std::vector<std::pair<std::string, std::string>> cases = {
+      // Aligned rows, of which the next tile begins beside a vector's beginning.
+      {"expression=\"o[a,b,y,x] += v[a,b,y+i,x+j] * w[b,i,j]\" a=2 b=3 y=9 x=60 i=5 j=5",
+       "BLOCK_X=32 OUTPUTS=1 VECTOR=16"},
+      {"expression=\"o[b,y,x] += v[b,y+i,x+j] * w[b,i,j]\" b=3 y=9 x=136 i=3 j=9 dtype=f16",
+       "BLOCK_X=32 OUTPUTS=4 VECTOR=16"},
       // Whole tiles, and one more column, row and step; rows that are aligned, and not.
       {"expression=\"o[y,x] += g[i] * g[j] * v[y+i,x+j]\" y=33 x=129 i=17 j=17 may=distribute",
        "OUTPUTS=4 RUN=16"},
