@@ -198,7 +198,7 @@ inline void check_halves_units(Device& device, const Toolchain& toolchain, bool 
       "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2",
       "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 OUT_BY=shared",
       "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 SPLIT=2",
-      "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3 ORDER_K=second "
+      "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 ORDER_K=second "
       "OUT_BY=rows",
       "UNIT=wgmma_halves TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 SPLIT=2 ADD_BY=last",
   };
