@@ -143,7 +143,7 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
   constexpr std::size_t drawn = 600;  // problems of an op; a choice for one takes some 0.2 ms
   const DeviceFacts device = device_of(target, tables);
   const bool has_table = !device.name.empty();
-  const std::size_t most_measured = has_table ? 500 : 40, most_defaults = has_table ? 60 : 20;
+  const std::size_t most_measured = has_table ? 620 : 40, most_defaults = has_table ? 60 : 20;
   std::vector<PortfolioVariant> measured, defaults;
   const auto add_all = [](std::vector<PortfolioVariant> its, std::vector<PortfolioVariant>& all) {
     std::move(its.begin(), its.end(), std::back_inserter(all));
