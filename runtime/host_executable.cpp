@@ -169,12 +169,13 @@ ModuleMemory memory_of(const std::string& binary, const char* base) {
       at(table.sh_offset + offset, symbol);
       if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
       const std::string name = text(sections.at(table.sh_link), symbol.st_name);
-      if (name.find("tunesmith_") != std::string::npos) continue;  // the shim's own, and guards
+      if (name.find("tunesmith_guard_") != std::string::npos) continue;
       const ModuleArray one{source_name(name), base + symbol.st_value,
                             static_cast<std::int64_t>(symbol.st_size)};
+      const bool is_shims = name.find("tunesmith_") != std::string::npos;
       if (shared != 0 && symbol.st_shndx == shared) {
         memory.arrays.push_back(one);
-      } else if (is_of_text(name) && symbol.st_shndx < sections.size() &&
+      } else if (!is_shims && is_of_text(name) && symbol.st_shndx < sections.size() &&
                  (sections[symbol.st_shndx].sh_flags & SHF_WRITE) != 0) {
         memory.variables.push_back(one);
       }
