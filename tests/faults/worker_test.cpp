@@ -16,6 +16,7 @@
 #include "kernel_file/find_op.h"
 #include "tests/faults/fixture.h"
 #include "tuner/check/compilers.h"
+#include "tuner/check/device_worker.h"
 #include "tuner/check/references.h"
 #include "tuner/device/check_data.h"
 
@@ -222,6 +223,23 @@ TEST(Compilers, WhatIsCompiledAheadIsFoundAndAsksNobodyToWait) {
   EXPECT_EQ(results.front().ticket, 2);
   EXPECT_EQ(results.front().verdict, Verdict::ok);
   std::filesystem::remove_all(folder);
+}
+
+TEST(DeviceWorker, PreparesTheLastOfTwoRequests) {
+  References references(60);
+  DeviceWorker worker("host", {});
+  for (const std::int64_t count : {1 << 20, 1000}) {
+    const Problem problem = pairs(count);
+    references.want("pairs", problem.text(), 1);
+    worker.prepare({"pairs", problem.text(), wait_for_file(references, problem, 1)});
+  }
+  EXPECT_FALSE(worker.idle());
+  for (int answers = 0; answers < 20; ++answers) {  // an answer that nobody waits for would throw
+    wait_for({worker.descriptor()}, worker.idle() ? 0.02 : 60);
+    EXPECT_FALSE(worker.update().has_value());
+  }
+  EXPECT_TRUE(worker.idle());
+  EXPECT_EQ(worker.deaths(), 0);
 }
 
 // A traced process cannot be waited for after its end, like a process that hangs in a driver.
