@@ -9,9 +9,7 @@ namespace {
 
 class MatrixUnits : public GpuTest {};
 
-TEST_F(MatrixUnits, AreRightForEveryNest) {
-  check_matrix_units(device(), *make_nvrtc_toolchain(), false);
-}
+TEST_F(MatrixUnits, AreRightForEveryNest) { check_matrix_units(device(), *make_nvrtc_toolchain(), false); }
 TEST_F(MatrixUnits, AreRightForEveryNestOfBytes) {
   check_matrix_units(device(), *make_nvrtc_toolchain(), true);
 }
