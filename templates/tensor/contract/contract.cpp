@@ -331,13 +331,11 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                 (c[VECTOR_A] == (packs_first(c) ? its.a : 1) &&
                  c[VECTOR_B] == (packs_second(c) ? its.b : 1) && c[VECTOR_OUT] == 1);
        }},
-      conditional(
-          LOAD_BY, "vectors",
-          [=](const Config& c) {
-            return pieces && multiplies_matrices(c) && c[STAGES] == 1 && c[PACK] == "none";
-          },
-          "Pieces of 16 bytes come by way of registers to mma and wgmma, where each operand's neighbours are "
-          "those of one index and nothing is packed."),
+      {"Pieces of 16 bytes come by way of registers to mma and wgmma, where each operand's neighbours are "
+       "those of one index and nothing is packed.",
+       [=](const Config& c) {
+         return !loads_pieces(c) || (pieces && multiplies_matrices(c) && c[STAGES] == 1 && c[PACK] == "none");
+       }},
       {"Channels are packed of sums of products that read one operand through windows, with an index of K's "
        "own beside; always, where it leaves its array's bounds.",
        [=](const Config& c) { return c[PACK] == "channels" ? has_channels : !has_bounds; }},
