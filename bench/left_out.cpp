@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "choose/launch_set.h"
+#include "choose/nearest.h"
 #include "choose/select.h"
 #include "choose/timing_table.h"
 #include "choose/winners_file.h"
@@ -64,26 +64,25 @@ void tell(const DeviceTable& whole, bool tells_losers) {
       if (best == 0) continue;
       of_portfolio.add(std::min(1.0, anchor.best_us / best));
       Choices choices(chooser, anchor.problem, true);
-      const std::vector<UntunedVariant> guesses = untuned(op, anchor.problem, whole.device);
-      double guess = 0;
-      for (std::size_t v = 0; !guesses.empty() && v < whole.table.variants.size(); ++v) {
-        const TimingTable::Variant& variant = whole.table.variants[v];
-        if (variant.config.text().empty() && variant.template_name == guesses.front().tmpl->name)
-          guess = anchor.us[v];
-      }
+      double guess = 0;  // of the guesses one alone has a time on an anchor
+      for (std::size_t v = 0; v < whole.table.variants.size(); ++v)
+        if (is_guess(op, whole.table.variants[v].template_name, whole.table.variants[v].config))
+          guess = std::max(guess, anchor.us[v]);
       if (guess > 0) guessed.add(std::min(1.0, anchor.best_us / guess));
       const Choice* const choice = choices.at(0);
-      const double us = choice != nullptr ? anchor.us[choice->candidate] : guess;
+      const double us = choice == nullptr ? guess : anchor.us[choice->candidate];
       if (us == 0) {
         ++missing;
         continue;
       }
       chosen.add(std::min(1.0, anchor.best_us / us));
       if (tells_losers && us > 1.25 * anchor.best_us) {
-        const std::size_t at = choice != nullptr ? choice->candidate : 0;
-        std::printf("  %.2f (guess %.2f) %s %s: %s\n", anchor.best_us / us,
-                    guess > 0 ? anchor.best_us / guess : 0, candidates[at].template_name.c_str(),
-                    candidates[at].config.text().c_str(), shown_problem(op.name, anchor.problem).c_str());
+        const std::string picked = choice == nullptr ? "the guess"
+                                                     : candidates[choice->candidate].template_name + " " +
+                                                           candidates[choice->candidate].config.text();
+        std::printf("  %.2f (guess %.2f) %s: %s\n", anchor.best_us / us,
+                    guess > 0 ? anchor.best_us / guess : 0, picked.c_str(),
+                    shown_problem(op.name, anchor.problem).c_str());
       }
     }
   }

@@ -62,7 +62,7 @@ class NearestConfig {
   double least_ = std::numeric_limits<double>::infinity();
 };
 
-std::optional<Config> untuned_of(const Template& tmpl, const Problem& problem, const DeviceFacts& device) {
+std::optional<Config> guess_of(const Template& tmpl, const Problem& problem, const DeviceFacts& device) {
   if (!tmpl.untuned || why_not(tmpl, problem, device)) return std::nullopt;
   const auto values = tmpl.untuned(problem, device);
   if (!values) return std::nullopt;
@@ -100,7 +100,7 @@ std::optional<Config> config_on(const Op& op, const Template& tmpl, const Proble
   if (!op.kind) return space.find(values);
   if (!is_guess(op, tmpl.name, values)) return adapted(space, values);
   for (const Template& each : op.templates)
-    if (auto guess = untuned_of(each, problem, device)) {
+    if (auto guess = guess_of(each, problem, device)) {
       if (&each == &tmpl) return guess;
       break;
     }
@@ -110,7 +110,7 @@ std::optional<Config> config_on(const Op& op, const Template& tmpl, const Proble
 std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const DeviceFacts& device) {
   std::vector<UntunedVariant> found;
   for (const Template& tmpl : op.templates)
-    if (auto config = untuned_of(tmpl, problem, device)) found.push_back({&tmpl, std::move(*config)});
+    if (auto config = guess_of(tmpl, problem, device)) found.push_back({&tmpl, std::move(*config)});
   return found;
 }
 

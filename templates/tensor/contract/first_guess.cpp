@@ -99,8 +99,7 @@ class MatrixModel {
   // The same for floats that are multiplied by halves in warpgroups, if that takes less time than ordinary
   // multiplications, for which `clocks` of multiplying are known. They reach three quarters of their rate.
   std::optional<Values> best_halves(double clocks) {
-    if (!has_wgmma(device_) || !has_halves(problem_, device_) || !are_enough_for_halves(k_, 64))
-      return std::nullopt;
+    if (!are_enough_for_halves(k_, 64)) return std::nullopt;
     for (const MatrixShape& shape : halves_shapes)
       for (const bool second : {false, true})
         for (const std::int64_t stages : {2, 3, 4}) consider_halves(shape, second, stages);
@@ -115,8 +114,9 @@ class MatrixModel {
   // waited for alone; until a product's sums are there; of the beginning and the end of a block; of the turn
   // of the last block of a tile, and of a launch that adds parts. Bytes per clock and multiprocessor of
   // operands and of outputs in memory, of operands that are packed or split, of the second-level cache, of
-  // parts that a block adds, of shared memory, and of bytes that are turned. They are what GPUs from compute
-  // capability 8.0 on have about in common; times of one GPU belong into its table.
+  // parts that a block adds, of shared memory, and of bytes that are turned. They were fitted to times on an
+  // H200; on other GPUs they only order the choices. Times of one GPU belong into its table, which comes
+  // first.
   static constexpr double launch_clocks = 4600, latency_clocks = 1100, alone_clocks = 500,
                           product_latency_clocks = 80, block_clocks = 1800, last_clocks = 3000,
                           adding_clocks = 12000, operand_bytes = 16, memory_bytes = 6, packed_bytes = 8,
@@ -465,7 +465,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       least = clocks;
     }
   }
-  if (device.kind == DeviceKind::cuda) {
+  if (device.kind == DeviceKind::cuda && has_wgmma(device) && has_halves(problem, device)) {
     if (std::optional<Values> by_halves = MatrixModel(problem, groups, device).best_halves(least))
       return by_halves;
   }
