@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "tests/cli/run.h"
 
@@ -850,6 +851,7 @@ TEST_F(UserKernelTest, OptionsOfTheCompilerMayBeTuned) {
 
 // Each array that may have more than 2^31 elements is looked at, wherever its sizes stand.
 TEST_F(UserKernelTest, IndicesOverflowInEachArray) {
+  ASSERT_EQ(::unsetenv("TUNESMITH_CXX"), 0);  // a compiler that is set is the only one
   const bool has_clang = scratch.shell("clang++ --version").exit_code == 0;
   for (const char* sizes : {"m = [1, 100000]\nk = [1, 100000]\nl = [1, 100000]\n",
                             "k = [1, 100000]\nl = [1, 100000]\nm = [1, 100000]\n"}) {

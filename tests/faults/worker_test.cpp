@@ -11,6 +11,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <memory>
 
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
@@ -190,7 +191,8 @@ TEST(Compilers, AVariantWhoseCompilerWasKilledIsCompiledByAnother) {
 TEST(Compilers, WhatIsCompiledAheadIsFoundAndAsksNobodyToWait) {
   std::string folder = (std::filesystem::path(testing::TempDir()) / "tunesmith_ahead_XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  Compilers compilers("host", 1, 60, folder);
+  auto owned = std::make_unique<Compilers>("host", 1, 60, folder);
+  Compilers& compilers = *owned;
   Source source;
   source.text = "int answer() { return 42; }";
   source.hash = std::string(64, '4');
@@ -222,6 +224,7 @@ TEST(Compilers, WhatIsCompiledAheadIsFoundAndAsksNobodyToWait) {
   for (results.clear(); results.empty(); results = compilers.update()) wait_for(descriptors, 0.05);
   EXPECT_EQ(results.front().ticket, 2);
   EXPECT_EQ(results.front().verdict, Verdict::ok);
+  owned.reset();  // its workers write into the folder until then
   std::filesystem::remove_all(folder);
 }
 
