@@ -96,7 +96,7 @@ std::vector<Mutant> mutants_of(const std::string& file, const std::string& text)
       {"a wait for copies removed", std::regex(R"(\bwait_for_copies\(\);)"), ";"},
       {"a wait removed", std::regex(R"(\b(start|__threadfence)\(\);)"), ";"},
   };
-  static const std::regex declaration(R"(\b\w+[>*&]? (\w+\[[^\]]+\], )*\w+\[[^\]]+\](\[[^\]]+\])*( = .*)?;)");
+  static const std::regex declaration(R"(\b\w+[>*&]? (\w+(\[[^\]]+\])+, )*\w+(\[[^\]]+\])+( = .*)?;)");
   std::vector<Mutant> all;
   std::istringstream lines(text);
   int number = 0;
@@ -181,11 +181,20 @@ const std::map<std::string, std::vector<std::string>>& large_batches() {
   return problems;
 }
 
-// Problems that reach parts of a kernel that the sampled problems do not reach: a middle rank of many
-// elements is searched by halving.
-const std::map<std::string, std::vector<std::string>>& rare_paths() {
-  static const std::map<std::string, std::vector<std::string>> problems = {
-      {"rank_filter", {"height=13 width=14 window_height=9 window_width=9 rank=40"}}};
+// Problems, each with some values of axes, that reach parts of a kernel that the sampled ones do not reach: a
+// middle rank of many elements is searched by halving, operands of two bytes are packed in words, with
+// borders of zeros and from rows of odd lengths.
+struct RarePath {
+  const char *problem, *config;
+};
+const std::map<std::string, std::vector<RarePath>>& rare_paths() {
+  static const std::map<std::string, std::vector<RarePath>> problems = {
+      {"rank_filter", {{"height=13 width=14 window_height=9 window_width=9 rank=40", ""}}},
+      {"tensor",
+       {{"expression=\"out[n,o,x] += image[n,c,x+j-2] * w[o,c,j]\" zero_outside=image n=1 o=8 x=18 c=6 j=4 "
+         "image=1x6x18 dtype=f16",
+         "UNIT=mma PACK=channels"},
+        {"expression=\"y[i,j] += a[i,k] * b[j,k]\" i=33 j=35 k=71 dtype=f16", "UNIT=mma PACK=both"}}}};
   return problems;
 }
 
@@ -201,12 +210,12 @@ class Judge {
     variants_ = sampled(std::move(variants), 1, [](const VariantCase& variant) {
       return variant.problem.text() + " " + variant.config.text();
     });
-    if (const auto texts = rare_paths().find(op.name); texts != rare_paths().end()) {
-      for (const std::string& text : texts->second) {
-        const Problem problem = complete_problem(op, Problem::parse(text));
+    if (const auto paths = rare_paths().find(op.name); paths != rare_paths().end()) {
+      for (const RarePath& path : paths->second) {
+        const Problem problem = complete_problem(op, Problem::parse(path.problem));
         if (why_not(tmpl, problem, device_->facts())) continue;
-        variants_.insert(variants_.begin(),
-                         {problem, tmpl.space(problem, device_->facts()).sample(1, 7).front()});
+        const auto config = tmpl.space(problem, device_->facts()).first(Values::parse(path.config));
+        if (config) variants_.insert(variants_.begin(), {problem, *config});
       }
     }
     most_alike_ = thorough ? 24 : 3;  // variants that show most words come first
