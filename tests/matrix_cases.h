@@ -60,7 +60,7 @@ inline void check_units(Device& device, const Toolchain& toolchain, const std::v
   std::vector<int> taken(configs.size());
   std::vector<std::size_t> its(configs.size());
   std::iota(its.begin(), its.end(), std::size_t{0});
-  if (is_host) its = in_turn(std::move(its), 3, {&op, &tmpl});
+  if (is_host) its = in_turn(std::move(its), 6, {&op, &tmpl});
   for (const std::size_t n : its) {
     for (std::size_t l = 0; l < lines.size(); ++l) {
       const std::size_t line = (5 * n + l) % lines.size();
@@ -246,6 +246,7 @@ inline void check_hard_bytes(Device& device, const Toolchain& toolchain) {
     if (facts.kind != DeviceKind::cuda || facts.compute_capability == 90)
       add("c[i,j] += a[i,k] * b[j,k]",
           "UNIT=wgmma TILE_M=64 TILE_N=32 THREAD_M=2 THREAD_N=8 TILE_K=128 STAGES=3");
+    if (facts.kind != DeviceKind::cuda) variants = in_turn(std::move(variants), 4, {&op, &tmpl});
     // Products of the largest sizes alone, whose sums go beyond 2^31, and of two sizes.
     std::vector<Alteration> alterations;
     for (const bool is_mixed : {false, true}) {

@@ -197,6 +197,7 @@ TEST_F(Nvrtc, ProductsOfBytesCompileForEveryArchitecture) {
       }
     }
   }
+  sources = in_turn(std::move(sources), 6, {&op, &tmpl});
   const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::string head = sources[i].text.substr(0, sources[i].text.find("\n\n"));
@@ -246,7 +247,7 @@ TEST_P(EveryTemplate, Compiles) {
     }
   }
 
-  cases = in_turn(sampled(std::move(cases), 6, [](const Case& one) { return one.words; }), 3, GetParam());
+  cases = in_turn(sampled(std::move(cases), 6, [](const Case& one) { return one.words; }), 6, GetParam());
   std::vector<Source> sources;
   for (Case& one : cases) sources.push_back(std::move(one.source));
   const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);
