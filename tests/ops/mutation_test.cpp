@@ -183,7 +183,7 @@ const std::map<std::string, std::vector<std::string>>& large_batches() {
 
 // Problems, each with some values of axes, that reach parts of a kernel that the sampled ones do not reach: a
 // middle rank of many elements is searched by halving, operands of two bytes are packed in words, with
-// borders of zeros and from rows of odd lengths.
+// borders of zeros and from rows of odd lengths, and bytes are multiplied in pairs of neighbours.
 struct RarePath {
   const char *problem, *config;
 };
@@ -191,10 +191,11 @@ const std::map<std::string, std::vector<RarePath>>& rare_paths() {
   static const std::map<std::string, std::vector<RarePath>> problems = {
       {"rank_filter", {{"height=13 width=14 window_height=9 window_width=9 rank=40", ""}}},
       {"tensor",
-       {{"expression=\"out[n,o,x] += image[n,c,x+j-2] * w[o,c,j]\" zero_outside=image n=1 o=8 x=18 c=6 j=4 "
-         "image=1x6x18 dtype=f16",
+       {{"expression=\"out[n,o,x] += image[n,c,x+j-2] * w[o,c,j]\" zero_outside=image n=1 o=8 x=70 c=6 j=4 "
+         "image=1x6x70 dtype=f16",
          "UNIT=mma PACK=channels"},
-        {"expression=\"y[i,j] += a[i,k] * b[j,k]\" i=33 j=35 k=71 dtype=f16", "UNIT=mma PACK=both"}}}};
+        {"expression=\"y[i,j] += a[i,k] * b[j,k]\" i=33 j=35 k=71 dtype=f16", "UNIT=mma PACK=both"},
+        {"expression=\"y[i,j] += a[i,k] * b[k,j]\" i=33 j=37 k=70 dtype=i8 out_dtype=i32", "UNIT=mma"}}}};
   return problems;
 }
 
