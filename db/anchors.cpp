@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores and reads anchor tables: texts that are written once and replaced by later ones.
 #include <optional>
 #include <span>

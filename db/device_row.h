@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts a device between its database row and DeviceFacts, which the planning code uses.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes y = 2 x with a fault for each verdict that a variant can get: every_failure.sql is the history of
 // tuning it.
 /* tunesmith

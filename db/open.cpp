@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens a database: finds the file, checks that it is ours, sets WAL and migrates to the newest schema.
 #include <sys/stat.h>
 #include <unistd.h>

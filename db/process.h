@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells if the process that began a session is still alive. Private to db/.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the database for the tuner (known, fastest), for dispatch (winners) and for people.
 #include <set>
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows that the store takes and gives, as plain data. Configs, problems and verdicts are texts here: db/
 // does not interpret them. Every field has a default, so that a designated initialiser may leave it out
 // without a warning.

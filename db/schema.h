@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schema of a database file: its version, and the migration of an older one to the newest. Private to
 // db/.
 #pragma once

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What Tunesmith has measured: every variant that was tried, for which problem and device, with which verdict.
 -- Any program that reads SQLite can open it.
 -- Times are microseconds of device time unless the name says otherwise; dates are UTC, ISO 8601 with milliseconds.

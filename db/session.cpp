@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Begins and ends sessions. A session is one run of a command that measures.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RAII wrappers of SQLite that turn its errors into sentences. Private to db/; they do not know the meaning
 // of the tables.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports the state of a database, and hints on what a person should do.
 #include <filesystem>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a tuner's results: devices, templates, variants, problems, measurements and binaries.
 #include "db/store.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store of tried variants, their verdicts, and the winners for dispatch. It is the only interface to the
 // database. Use a Store from one thread at a time, and never carry an open one across a fork.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers rows from one database into another: as SQL text, and by merging.
 #include <istream>
 #include <ostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores and reads the variants that applications tried at first uses. They are kept apart from verdicts and
 // never mixed with them.
 #include <sstream>

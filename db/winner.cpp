@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy of winners: chooses the measurement that dispatch should use, and decides when a winner is
 // replaced.
 #include <algorithm>
