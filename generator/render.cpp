@@ -13,6 +13,7 @@
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/identity.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -245,8 +246,8 @@ std::string located(const std::string& log, const std::string& text, const Files
     const std::size_t begin = is_cpp ? 4 : 3;
     const std::size_t end = std::min(behind.find_first_not_of(digits, begin), behind.size());
     if (end == begin || (!is_cpp && (end == behind.size() || behind[end] != ')'))) continue;
-    const std::size_t number =
-        end - begin < 9 ? std::stoul(std::string(behind.substr(begin, end - begin))) : 0;
+    const auto number =
+        static_cast<std::size_t>(parsed_number<std::int64_t>(behind.substr(begin, end - begin)).value_or(0));
     if (number >= from.size() || from[number] == nullptr) continue;
     result += log.substr(done, at - done) + from[number]->file + ":" + std::to_string(from[number]->number);
     done = at + name.size() + end + (is_cpp ? 0 : 1);

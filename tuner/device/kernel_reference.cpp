@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "generator/error.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 #include "generator/random.h"
 #include "kernel_file/add.h"
@@ -32,8 +34,8 @@ std::string file_at_fault(const UserKernel& own, const std::string& log) {
   int line = 0;
   for (std::size_t at = 0; line == 0 && (at = log.find(opening, at)) != std::string::npos;) {
     at += opening.size();
-    const std::string digits = log.substr(at, log.find_first_not_of("0123456789", at) - at);
-    line = digits.empty() || digits.size() > 8 ? 0 : std::stoi(digits);
+    std::string_view rest = std::string_view(log).substr(at);
+    line = take_number<int>(rest).value_or(0);
   }
   std::string name;
   for (const DeclaredKernel& kernel : kernels_of(own.file.cu))
