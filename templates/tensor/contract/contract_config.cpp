@@ -23,6 +23,17 @@ double rounds_of(std::int64_t blocks, std::int64_t resident, const DeviceFacts& 
   return static_cast<double>(whole) * all + last * 2 * all / (all + last);
 }
 
+std::int64_t index_bits(const Problem& problem) {
+  const Nest& nest = nest_of(problem);
+  const auto is_near = [&](const View& view) {
+    double span = static_cast<double>(std::abs(view.start));
+    for (std::size_t i = 0; i < nest.rank(); ++i)
+      span += static_cast<double>(std::abs(view.strides[i])) * static_cast<double>(nest.extents[i] - 1);
+    return span < 0x1p31 - 1;
+  };
+  return std::all_of(nest.inputs.begin(), nest.inputs.end(), is_near) && is_near(nest.output) ? 32 : 64;
+}
+
 std::int64_t least_parts(const Problem& problem, const Groups& groups) {
   if (compute_dtype(problem) != DType::f32 || expression_of(problem).reduction != Reduction::sum) return 1;
   const auto m = static_cast<double>(size_of(groups.m)), n = static_cast<double>(size_of(groups.n));

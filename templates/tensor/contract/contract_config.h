@@ -141,98 +141,6 @@ bool are_enough_for_halves(std::int64_t k, std::int64_t tile_k);
 std::int64_t widest_load(const Problem& problem, bool of_matrices);
 std::int64_t widest_store(const Problem& problem, bool of_matrices);
 
-// The widest legal accesses, by the operands that are packed and the order in which N and K are counted.
-class WidthTable {
- public:
-  struct Widths {
-    std::int64_t a = 0, b = 0, out = 0;  // 0: N cannot be counted so
-    bool a_along_k = false, b_along_k = false;
-  };
-
-  WidthTable(const Problem& problem, const Groups& given)
-      : has_bytes_(has_bytes(problem)),
-        loaded_(widest_load(problem, false)),
-        stored_(widest_store(problem, false)) {
-    for (std::size_t number = 0; number < (has_bytes_ ? 2 : 1) * number_of_packs; ++number) {
-      const std::size_t pack = number % number_of_packs;
-      const auto packs = static_cast<Packs>(pack);
-      if (packs == Packs::channels && windowed_operand(given) < 0) continue;
-      const bool of_bytes = number >= number_of_packs;
-      const PackedGroups its = packed(problem, given, packs, of_bytes);
-      const Groups& groups = its.groups;
-      elements_.at(pack) = std::max({elements_.at(pack), its.first.elements, its.second.elements});
-      const auto width = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
-                             std::int64_t limit) {
-        if (!counted || counted->size() > most_in_group) return std::int64_t{0};
-        // An array smaller than the widest vector need not be aligned.
-        if (array_bytes(problem, view.array) < 16) limit = 1;
-        return widest(groups, *counted, stride, view.start, limit);
-      };
-      // A packed operand's rows follow each other, whatever their indices, and end at a multiple of a vector.
-      const auto packed_width = [](const std::optional<Counted>& counted, std::int64_t limit) {
-        return counted && counted->size() <= most_in_group ? limit : std::int64_t{0};
-      };
-      const std::int64_t loaded = widest_load(problem, true), stored = widest_store(problem, true);
-      const bool a_along = first_along_k(groups), b_along = second_along_k(groups);
-      const Counted m = counted_m(groups);
-      for (const std::int64_t span : spans) {
-        const std::optional<Counted> n = counted_n(groups, span);
-        for (const bool second : {false, true}) {
-          const Counted k = counted_k(groups, second ? "second" : "first");
-          table_.at(place(pack, span, second, of_bytes)) = {
-              packs_first(packs) ? packed_width(a_along ? k : m, loaded)
-                                 : width(a_along ? k : m, &Digit::first, groups.first, loaded),
-              packs_second(packs) ? packed_width(b_along ? k : n, loaded)
-                                  : width(b_along ? k : n, &Digit::second, groups.second, loaded),
-              width(n, &Digit::out, groups.out, stored), a_along, b_along};
-        }
-      }
-    }
-  }
-
-  // A walk through the space decides a rule from the axes that the rule reads, so these functions read no
-  // more axes than they need.
-  bool counts_n(const Config& c) const { return at(c, false, false).out > 0; }
-  Widths of(const Config& c) const {
-    const bool of_bytes = has_bytes_ && multiplies_matrices(c);
-    Widths its = at(c, false, of_bytes);
-    if (its.a_along_k || its.b_along_k) its = at(c, c[ORDER_K] == "second", of_bytes);
-    if (!multiplies_matrices(c)) {
-      its.a = std::min(its.a, loaded_);
-      its.b = std::min(its.b, loaded_);
-      its.out = std::min(its.out, stored_);
-    }
-    // Asynchronous copies turn terms into rows one element at a time. For tensor cores they leave the terms
-    // where they are.
-    if (loads_pieces(c)) its.a = its.b = 8;
-    const bool turns = c[STAGES] > 1 && !uses_tensor_cores(c) && !multiplies_matrices(c);
-    if (turns && its.a_along_k) its.a = 1;
-    if (turns && its.b_along_k) its.b = 1;
-    return its;
-  }
-  Widths of(Packs packs, bool second) const {
-    return table_[place(static_cast<std::size_t>(packs), 1, second, has_bytes_)];
-  }  // of matrices
-  std::int64_t packed_elements(const Config& c) const {
-    return elements_[static_cast<std::size_t>(packs_of(c))];
-  }  // the larger one's
-
- private:
-  static constexpr std::array<std::int64_t, 4> spans = {1, 4, 8, 16};
-  static std::size_t place(std::size_t pack, std::int64_t span, bool second, bool of_bytes) {
-    return ((of_bytes ? number_of_packs + pack : pack) * 2 + (second ? 1U : 0U)) * 17 +
-           static_cast<std::size_t>(span);
-  }
-  const Widths& at(const Config& c, bool second, bool of_bytes) const {
-    return table_[place(static_cast<std::size_t>(packs_of(c)), c[SPAN_N], second, of_bytes)];
-  }
-
-  bool has_bytes_;  // of which matrices are packed in another way than numbers, behind these in the table
-  std::array<Widths, number_of_packs* 2 * 2 * 17> table_ = {};
-  std::array<std::int64_t, number_of_packs> elements_ = {};
-  std::int64_t loaded_, stored_;  // the widest load and store of what is multiplied as numbers
-};
-
 // The bytes of a run of the output's neighbours along N.
 std::int64_t run_bytes(const Problem& problem, const Groups& groups);
 
@@ -249,6 +157,13 @@ bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride)
 // True if the sums and operands of `warps` warps fit into the registers, with `words` words per number.
 bool fits_registers(std::int64_t thread_m, std::int64_t thread_n, std::int64_t words, std::int64_t warps);
 
+// The bits of an offset: 32 if they reach every element of each array and every sum of some of a view's
+// strides, else 64.
+std::int64_t index_bits(const Problem& problem);
+
+// The space and the launches of both templates.
+Space space(const Problem& problem, const DeviceFacts& device);
+Work work(const Problem& problem, const Config& config, const DeviceFacts& device);
 /// The first guess, as Template::untuned.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "templates/tensor/contract/contract_config.h"
+#include "templates/tensor/contract/width_table.h"
 
 namespace tunesmith::tensor_op::contraction {
 namespace {
