@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -16,21 +17,34 @@
 
 namespace tunesmith {
 
+/// Bytes of shared memory that a block may have on the GPUs that have most. See also static_shared_limit.
+inline constexpr std::int64_t largest_shared_limit = std::int64_t{227} * 1024;
+
 inline constexpr IntegerAxis BLOCK("BLOCK");
+inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
+inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+inline constexpr IntegerAxis BLOCKS("BLOCKS");
+inline constexpr CategoricalAxis COPY("COPY");
 inline constexpr IntegerAxis ITEMS("ITEMS");
 inline constexpr CategoricalAxis LOAD("LOAD");
 inline constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
+inline constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 inline constexpr CategoricalAxis START("START");
 inline constexpr CategoricalAxis STORE("STORE");
 inline constexpr CategoricalAxis TRIGGER("TRIGGER");
+inline constexpr IntegerAxis UNROLL("UNROLL");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
 inline Axis block_axis(std::vector<Value> threads = {256, 128, 512, 1024}) {
   return {BLOCK, std::move(threads), "threads per block"};
 }
 
-inline Axis no_allocate_axis() {
-  return {LOAD, categories({"plain", "no_allocate"}), "no_allocate: loads bypass the first-level cache"};
+/// The axis LOAD with some of the hints; `plain` is none.
+inline Axis load_axis(std::initializer_list<const char*> hints) {
+  return {LOAD, categories(hints),
+          "the hint that inputs are read with; streaming: they leave the caches first; no_allocate, bypass: "
+          "they pass by the first-level cache; wide: the same, 256 bytes at once; half: one half leaves the "
+          "second-level cache first"};
 }
 
 /// The widths from `widest` down to `least`, each half of the previous one.

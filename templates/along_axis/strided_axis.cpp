@@ -8,13 +8,9 @@
 
 #include "generator/sample.h"
 #include "templates/array_limits.h"
+#include "templates/axes.h"
 
 namespace tunesmith {
-namespace {
-
-constexpr IntegerAxis VECTOR("VECTOR");
-
-}  // namespace
 
 StridedAxis::StridedAxis(const Problem& problem)
     : outer(problem.integer("outer")),

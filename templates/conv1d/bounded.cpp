@@ -14,7 +14,6 @@ namespace {
 
 #include "templates/conv1d/bounded_layout.inl"
 
-constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis CHUNK("CHUNK");
 
 std::int64_t tile(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }
@@ -96,8 +95,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
       {"Samples are spread over the banks where threads would otherwise meet in one.",
        [=](const Config& c) { return (c[SMEM_LAYOUT] == "padded") == (c[OUT_X] * element_bytes > 16); }},
       {"A chunk is no longer than the taps, if a smaller one is as long, and a loop that would be unrolled "
-       "to "
-       "its end is UNROLL=0.",
+       "to its end is UNROLL=0.",
        [=](const Config& c) {
          return (c[CHUNK] == 4 || c[CHUNK] / 2 < d.taps) && (c[UNROLL] <= 1 || c[UNROLL] < d.taps / c[CHUNK]);
        }},

@@ -19,13 +19,8 @@ namespace tunesmith::conv1d_op {
 using Function = Conv1dFunction;
 using Mode = Conv1dMode;
 
-inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
-inline constexpr CategoricalAxis COPY("COPY");
 inline constexpr IntegerAxis OUT_X("OUT_X");
 inline constexpr IntegerAxis SEGMENT("SEGMENT");
-inline constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
-inline constexpr IntegerAxis UNROLL("UNROLL");
-inline constexpr IntegerAxis VECTOR("VECTOR");
 
 /// Output i is the sum over j of taps[j] signal[i + j - left]; the taps are the kernel or, for convolve, the
 /// reversed kernel. Every mode is a part of `full`, which has an output for each overlap of the two.

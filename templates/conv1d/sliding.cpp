@@ -12,9 +12,7 @@ namespace {
 
 #include "templates/conv1d/sliding_layout.inl"
 
-constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis CHUNK("CHUNK");
-constexpr IntegerAxis ITEMS("ITEMS");
 constexpr CategoricalAxis SAMPLES_IN("SAMPLES_IN");
 constexpr IntegerAxis SPLIT("SPLIT");
 constexpr IntegerAxis STORE_VECTOR("STORE_VECTOR");
@@ -64,8 +62,7 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
   std::vector<Axis> axes = {
       {SAMPLES_IN, is_few ? categories({"global", "shared"}) : categories({"shared", "global"}),
        "where windows are read from; with global, those that leave the signal or are over more than CHUNK "
-       "taps "
-       "from shared memory all the same"},
+       "taps from shared memory all the same"},
       {CHUNK, {8, 16, 4}, "taps whose window is in registers at a time"},
       {UNROLL, {2, 1, 4}, "chunks that are unrolled"},
       {VECTOR, {4, 1}, "elements of a global load of at most 16 bytes, wherever the samples lie"},
@@ -91,8 +88,7 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
           "regrouped in shared memory."),
       {"A block has at most 1024 threads.", [](const Config& c) { return block_threads(c) <= 1024; }},
       {"Windows come from global memory as vectors, of which OUT_X is a multiple, and then no groups of "
-       "threads "
-       "meet.",
+       "threads meet.",
        [=](const Config& c) {
          return c[SAMPLES_IN] == "shared" ||
                 (c[VECTOR] > 1 && c[OUT_X] % std::min(c[VECTOR], lanes) == 0 && c[SPLIT] == 1);

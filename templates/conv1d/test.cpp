@@ -248,11 +248,11 @@ TEST(Conv1dSpace, AConfigIsLegalWhateverTheLength) {
 
 TEST(Conv1dSpace, OneBinaryServesEveryNumberOfTaps) {
   const Problem few = problem("length=5000 taps=32");
-  for (const auto& [name, other] : {std::pair("chunked", "length=999 taps=2047 mode=valid"),
-                                    std::pair("sliding",
-                                              "batch=3 length=999 taps=2047 mode=same "
-                                              "function=correlate boundary=wrap origin=7"),
-                                    std::pair("tensor_any", "length=999 taps=2047 function=correlate")}) {
+  for (const auto& [name, other] :
+       {std::pair("chunked", "length=999 taps=2047 mode=valid"),
+        std::pair("sliding",
+                  "batch=3 length=999 taps=2047 mode=same function=correlate boundary=wrap origin=7"),
+        std::pair("tensor_any", "length=999 taps=2047 function=correlate")}) {
     const Template& tmpl = find_template(op(), name);
     const Config config = tmpl.space(few).complete({});
     const auto hash = [&](const Problem& wanted) {

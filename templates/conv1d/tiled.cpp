@@ -11,8 +11,6 @@ namespace {
 
 #include "templates/conv1d/tiled_layout.inl"
 
-constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
-constexpr IntegerAxis ITEMS("ITEMS");
 constexpr IntegerAxis STORE_VECTOR("STORE_VECTOR");
 constexpr CategoricalAxis TAPS_IN("TAPS_IN");
 

@@ -15,11 +15,8 @@ namespace {
 #include "templates/conv2d/bounded_layout.inl"
 
 constexpr IntegerAxis CHUNK("CHUNK");
-constexpr CategoricalAxis COPY("COPY");
 constexpr IntegerAxis OUT_X("OUT_X");
 constexpr IntegerAxis OUT_Y("OUT_Y");
-constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
-constexpr IntegerAxis UNROLL("UNROLL");
 
 constexpr std::int64_t highest_image = std::int64_t{1} << 30;
 
@@ -118,8 +115,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
       {"A chunk is no wider than the mask, if a smaller one is as wide.",
        [=](const Config& c) { return c[CHUNK] == 4 || c[CHUNK] / 2 < d.mask_width; }},
       {"Streaming stores and an early start do not go together, and the latter gains only in kernels of a "
-       "few "
-       "microseconds, with few outputs per thread.",
+       "few microseconds, with few outputs per thread.",
        [](const Config& c) {
          return c[START] == "plain" || (c[STORE] == "plain" && thread_outputs(c) <= 8);
        }},

@@ -20,10 +20,7 @@ using Mode = Conv2dMode;
 using Size = Conv2dSize;
 
 inline constexpr IntegerAxis AHEAD("AHEAD");
-inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
-inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 inline constexpr IntegerAxis ROWS("ROWS");
-inline constexpr IntegerAxis VECTOR("VECTOR");
 
 struct Dims {
   explicit Dims(const Problem& problem);

@@ -17,7 +17,6 @@ constexpr IntegerAxis OUT_X("OUT_X");
 constexpr IntegerAxis OUT_Y("OUT_Y");
 constexpr CategoricalAxis SAMPLES_IN("SAMPLES_IN");
 constexpr IntegerAxis SPLIT("SPLIT");
-constexpr IntegerAxis UNROLL("UNROLL");
 
 constexpr std::int64_t highest_image = std::int64_t{1} << 30;
 

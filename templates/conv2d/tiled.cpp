@@ -12,14 +12,11 @@ namespace {
 
 #include "templates/conv2d/tiled_layout.inl"
 
-constexpr CategoricalAxis COPY("COPY");
 constexpr CategoricalAxis LOOP_ORDER("LOOP_ORDER");
 constexpr CategoricalAxis MASK_IN("MASK_IN");
 constexpr IntegerAxis OUT_X("OUT_X");
 constexpr IntegerAxis OUT_Y("OUT_Y");
 constexpr CategoricalAxis SMEM_ALLOC("SMEM_ALLOC");
-constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
-constexpr IntegerAxis UNROLL("UNROLL");
 
 std::int64_t mask_bytes(const Dims& d, std::int64_t element_bytes) {
   return d.mask_height * d.mask_width * element_bytes;

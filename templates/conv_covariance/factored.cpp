@@ -14,7 +14,6 @@ namespace {
 constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BLOCK_D("BLOCK_D");
 constexpr IntegerAxis BLOCK_J("BLOCK_J");
-constexpr IntegerAxis BLOCK_X("BLOCK_X");
 constexpr CategoricalAxis BOX("BOX");
 constexpr IntegerAxis FAN("FAN");
 constexpr IntegerAxis GAMMA_VECTOR("GAMMA_VECTOR");
@@ -23,7 +22,6 @@ constexpr IntegerAxis MARCH("MARCH");
 constexpr CategoricalAxis MU_IN("MU_IN");
 constexpr IntegerAxis OUT_J("OUT_J");
 constexpr CategoricalAxis STAGING("STAGING");
-constexpr IntegerAxis UNROLL("UNROLL");
 
 constexpr std::int64_t pending_words = 64;  // registers for incomplete outputs
 

@@ -16,7 +16,6 @@ namespace {
 
 constexpr IntegerAxis BLOCK_D("BLOCK_D");
 constexpr IntegerAxis BLOCK_J("BLOCK_J");
-constexpr IntegerAxis BLOCK_X("BLOCK_X");
 constexpr IntegerAxis CHUNK("CHUNK");
 constexpr IntegerAxis FAN("FAN");
 constexpr IntegerAxis FILL("FILL");
@@ -26,7 +25,6 @@ constexpr IntegerAxis MARCH("MARCH");
 constexpr CategoricalAxis MU_IN("MU_IN");
 constexpr IntegerAxis OUT_J("OUT_J");
 constexpr CategoricalAxis STAGING("STAGING");
-constexpr IntegerAxis UNROLL("UNROLL");
 
 constexpr std::int64_t most_slots = factored_any_most_slots;
 
@@ -154,8 +152,7 @@ std::vector<Rule> worth(const Problem& problem) {
       {"No more input channels are asked for at once than there are, but for a part of two or four.",
        [=](const Config& c) { return c[UNROLL] == 1 || c[UNROLL] / 2 < d.channels_in; }},
       {"What is asked for at once and the outputs that are begun leave enough of the registers that the "
-       "warps "
-       "have.",
+       "warps have.",
        [=](const Config& c) { return registers(c, real_bytes) <= 1536 / c[RESIDENT_WARPS]; }},
       {"Of CHUNK, FILL, MU_IN, UNROLL, FAN, INPUT, STORE, START, INDEX_BITS and RESIDENT_WARPS at most one "
        "differs from its first value that is worth something: they matter less, and hardly influence each "

@@ -29,8 +29,7 @@ std::string refuses_array(const std::string& text, std::size_t most) {
   if (extents && extents->size() > most)
     return filled(
         "It has $ dimensions; at most $ are allowed, once those are joined that lie behind each other in "
-        "every "
-        "array.",
+        "every array.",
         extents->size(), most);
   if (std::string why = tunesmith::refuses_layout(text, 1, most); !why.empty()) return why;
   return product(*extents) && memory(tunesmith::layout_of(text, {})) ? "" : too_many_elements("It");

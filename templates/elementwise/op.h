@@ -40,12 +40,7 @@ inline Axis items_axis() {
   return {ITEMS, {2, 1, 4, 8}, "vectors per thread, all loaded before the first is used"};
 }
 
-inline Axis load_axis() {
-  return {
-      LOAD, categories({"plain", "streaming", "no_allocate", "half"}),
-      "the hint that inputs are read with: none, leave the caches first, bypass the first-level cache, let "
-      "one half leave the second-level cache first"};
-}
+inline Axis load_axis() { return tunesmith::load_axis({"plain", "streaming", "no_allocate", "half"}); }
 
 inline constexpr IntegerAxis RESIDENT_THREADS("RESIDENT_THREADS");
 inline Axis resident_threads_axis() {

@@ -16,7 +16,6 @@ namespace tunesmith::filter_bank_op {
 inline constexpr std::int64_t most_filters = 4;
 inline constexpr std::int64_t most_taps = 1024;
 
-inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis ROWS("ROWS");
 
 struct Dims {

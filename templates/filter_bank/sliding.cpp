@@ -15,11 +15,9 @@ namespace {
 
 #include "templates/filter_bank/sliding_layout.inl"
 
-constexpr IntegerAxis BLOCKS("BLOCKS");
 constexpr IntegerAxis BUFFERS("BUFFERS");
 constexpr IntegerAxis COLUMNS("COLUMNS");
 constexpr IntegerAxis OUTPUTS("OUTPUTS");
-constexpr IntegerAxis VECTOR("VECTOR");
 
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t most_shared = 200 * kib;               // bytes of a block

@@ -35,10 +35,7 @@ constexpr std::int64_t row_vector(std::int64_t length) {
 
 inline Rule converted_rule(const Problem& problem) {
   return {"Samples that are converted pass through registers.",
-          [narrow = converts(problem)](const Config& c) {
-            static constexpr CategoricalAxis COPY("COPY");
-            return !narrow || c[COPY] == "sync";
-          }};
+          [narrow = converts(problem)](const Config& c) { return !narrow || c[COPY] == "sync"; }};
 }
 
 // ---- for `worth`

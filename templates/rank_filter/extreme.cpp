@@ -16,7 +16,6 @@ constexpr IntegerAxis BATCH("BATCH");
 constexpr IntegerAxis BUFFERS("BUFFERS");
 constexpr IntegerAxis RUN("RUN");
 
-std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t columns_of(const Problem& problem) { return extreme_columns(element_bytes(problem)); }
 std::int64_t widest_tile(const Problem& problem, const Config& c, std::int64_t taps) {
   const std::int64_t shift = extreme_shift(element_bytes(problem), c[VECTOR], taps, Dims(problem).before.x);
@@ -141,16 +140,13 @@ Template extreme() {
               "Minima and maxima of boxes: running extremes of columns in registers, then those of rows "
               "within a warp.",
           .kernels = {"rank_filter_extreme", "rank_filter_extreme_planes"},
-          .compiled_in = {"window_depth", "window_height", "window_width", "footprint", "rank", "origin_z",
-                          "origin_y", "origin_x", "dtype"},
+          .compiled_in = window_parameters(),
           .constants = window_constants,
           .refuses = refuses,
           .untuned = untuned,
           .space = space,
           .work = work,
-          .alignment_bytes = [](const Problem& problem, const Config& c) {
-            return std::max(c[VECTOR], element_bytes(problem));
-          }};
+          .alignment_bytes = vector_bytes};
 }
 
 }  // namespace tunesmith::rank_filter_op

@@ -106,8 +106,7 @@ Space space(const Problem& problem, const DeviceFacts& device) {
       {"A block has 64 to 512 threads.",
        [threads](const Config& c) { return threads(c) >= 64 && threads(c) <= 512; }},
       {"A thread must have what it needs in registers: outputs times elements of a window are at most 800, "
-       "of "
-       "a box's extremes columns times rows of outputs at most 100.",
+       "of a box's extremes columns times rows of outputs at most 100.",
        [places = counted_places(problem), is_extreme = is_box_extreme(problem),
         overhang = Dims(problem).window.x - 1](const Config& c) {
          return is_extreme ? (c[OUTPUTS_X] + overhang) * c[OUTPUTS_Y] <= most_columns
@@ -215,6 +214,15 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
 
 }  // namespace
 
+std::vector<std::string> window_parameters() {
+  return {"window_depth", "window_height", "window_width", "footprint", "rank",
+          "origin_z",     "origin_y",      "origin_x",     "dtype"};
+}
+
+std::int64_t vector_bytes(const Problem& problem, const Config& config) {
+  return std::max(config[VECTOR], element_bytes(problem));
+}
+
 Values window_constants(const Problem& problem) {
   const Dims d(problem);
   Values values;
@@ -230,8 +238,7 @@ Template network() {
               "A selection network of minima and maxima, made for the window and the rank, whose outputs "
               "share sorted parts of their windows.",
           .kernels = {"rank_filter_network"},
-          .compiled_in = {"window_depth", "window_height", "window_width", "footprint", "rank", "origin_z",
-                          "origin_y", "origin_x", "dtype"},
+          .compiled_in = window_parameters(),
           .constants = window_constants,
           .generated = generated,
           .refuses = refuses,

@@ -50,13 +50,11 @@ Template ranks();
 
 // ---- declarations that the tuned templates share
 
-inline constexpr IntegerAxis BLOCK("BLOCK");
-inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
-inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 inline constexpr IntegerAxis OUTPUTS_X("OUTPUTS_X");
 inline constexpr IntegerAxis OUTPUTS_Y("OUTPUTS_Y");
-inline constexpr IntegerAxis VECTOR("VECTOR");
 
+/// Template::compiled_in: the window, and the type of the elements.
+std::vector<std::string> window_parameters();
 /// Template::constants: how far before its output a window begins.
 Values window_constants(const Problem& problem);
 
@@ -65,6 +63,9 @@ std::string refuses_empty(const Problem& problem);
 /// Adds the boundary's number and the value as the last of a launch's arguments.
 void add_outside(Launch& launch, const Problem& problem);
 std::string refuses_all_but_box_extremes(const Problem& problem);  ///< a sentence, or ""
+inline std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
+/// Template::alignment_bytes, where VECTOR is in bytes.
+std::int64_t vector_bytes(const Problem& problem, const Config& config);
 /// The work of minima or maxima of a box: `launch` makes the launch along an image's rows and columns. For
 /// windows of several planes, a launch of the kernel `planes` comes first, which takes planes as rows; the
 /// workspace holds the result between both.

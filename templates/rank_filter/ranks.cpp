@@ -137,8 +137,7 @@ Template ranks() {
               "Large windows: the elements of a tile are sorted, and windows are sets of places in that "
               "order, which slide.",
           .kernels = {"rank_filter_ranks"},
-          .compiled_in = {"window_depth", "window_height", "window_width", "footprint", "rank", "origin_z",
-                          "origin_y", "origin_x", "dtype"},
+          .compiled_in = window_parameters(),
           .constants = window_constants,
           .generated = generated,
           .refuses = refuses,

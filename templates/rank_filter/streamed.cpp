@@ -101,17 +101,15 @@ Template streamed() {
   return {.name = "streamed",
           .what =
               "Minima and maxima of bytes in short windows: rows pass the registers of a warp, whose lanes "
-              "exchange "
-              "words.",
+              "exchange words.",
           .kernels = {"rank_filter_streamed"},
-          .compiled_in = {"window_depth", "window_height", "window_width", "footprint", "rank", "origin_z",
-                          "origin_y", "origin_x", "dtype"},
+          .compiled_in = window_parameters(),
           .constants = window_constants,
           .refuses = refuses,
           .untuned = untuned,
           .space = space,
           .work = work,
-          .alignment_bytes = [](const Problem& /*problem*/, const Config& c) { return c[VECTOR]; }};
+          .alignment_bytes = vector_bytes};
 }
 
 }  // namespace tunesmith::rank_filter_op

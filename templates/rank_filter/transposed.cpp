@@ -24,7 +24,6 @@ constexpr std::int64_t least_tile_y = 32;
 constexpr std::array<std::int64_t, 4> resident_warps = {16, 20, 24, 32};
 constexpr std::int64_t most_shared_bytes = std::int64_t{200} * 1024;
 
-std::int64_t element_bytes(const Problem& problem) { return bytes(dtype_of(problem)); }
 std::int64_t in_word(const Problem& problem) { return 4 / element_bytes(problem); }
 
 struct Shape {  // the shape of a block
@@ -172,16 +171,13 @@ Template transposed() {
               "Minima and maxima of boxes: a tile's columns, then its rows as columns of the transposed "
               "tile, by words of up to four elements.",
           .kernels = {"rank_filter_transposed", "rank_filter_transposed_planes"},
-          .compiled_in = {"window_depth", "window_height", "window_width", "footprint", "rank", "origin_z",
-                          "origin_y", "origin_x", "dtype"},
+          .compiled_in = window_parameters(),
           .constants = window_constants,
           .refuses = refuses,
           .untuned = untuned,
           .space = space,
           .work = work,
-          .alignment_bytes = [](const Problem& problem, const Config& c) {
-            return std::max(c[VECTOR], element_bytes(problem));
-          }};
+          .alignment_bytes = vector_bytes};
 }
 
 }  // namespace tunesmith::rank_filter_op

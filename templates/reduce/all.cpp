@@ -11,7 +11,6 @@ namespace tunesmith::reduce_op {
 namespace {
 
 constexpr IntegerAxis AHEAD("AHEAD");
-constexpr IntegerAxis BLOCKS("BLOCKS");
 constexpr CategoricalAxis TREE("TREE");
 constexpr CategoricalAxis WALK("WALK");
 
@@ -64,8 +63,7 @@ std::vector<Rule> all_must(const Problem& problem, const DeviceFacts& device) {
          return !c[FINISH].starts_with("atomic") || c[BLOCKS] <= most_atomic_additions;
        }},
       {"With FINISH=mail a block per output waits inside the kernel for others: those of 128 kernels, as "
-       "many "
-       "as a GPU runs at once, must leave it a multiprocessor.",
+       "many as a GPU runs at once, must leave it a multiprocessor.",
        [waiting = most_resident_grids * d.outer, there = multiprocessors_to_fill(device)](const Config& c) {
          return c[FINISH] != "mail" || waiting < there;
        }},
@@ -95,8 +93,7 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
        [](const Config& c) { return c[LOAD] != "wide" || c[WALK] == "chunked" || c[AHEAD] == 1; }},
       own_blocks_rule(BLOCKS, device),
       {"TRIGGER=early gains only where the next kernel has START=overlapped, as the second one of "
-       "FINISH=launch "
-       "has; an ordinary one waits all the same.",
+       "FINISH=launch has; an ordinary one waits all the same.",
        [](const Config& c) {
          return c[TRIGGER] == "none" || (c[FINISH] == "launch" && c[START] == "overlapped");
        }},

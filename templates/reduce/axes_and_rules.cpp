@@ -5,11 +5,7 @@
 
 namespace tunesmith::reduce_op {
 
-Axis load_axis() {
-  return {LOAD, categories({"plain", "streaming", "bypass", "wide", "half"}),
-          "hint of the loads: none; first to leave the caches; past the first cache; the same, fetching 256 "
-          "bytes; one half first to leave the second cache"};
-}
+Axis load_axis() { return tunesmith::load_axis({"plain", "streaming", "bypass", "wide", "half"}); }
 
 Axis items_axis() { return {ITEMS, {4, 1, 2, 8, 16}, "loads of a thread before it adds"}; }
 

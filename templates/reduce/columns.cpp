@@ -10,8 +10,6 @@
 namespace tunesmith::reduce_op {
 namespace {
 
-constexpr IntegerAxis BLOCK_X("BLOCK_X");
-constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis SPLIT("SPLIT");
 
 std::string refuses(const Problem& problem) {

@@ -13,7 +13,6 @@
 namespace tunesmith::reduce_op {
 namespace {
 
-constexpr IntegerAxis BLOCKS("BLOCKS");
 
 constexpr std::int64_t most_columns = 1024;
 

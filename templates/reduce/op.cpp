@@ -152,8 +152,7 @@ std::string check(const Problem& problem) {
       return "sum_dtype=f64 with function=" + problem.string("function") +
              " and dtype=" + problem.string("dtype") +
              " is not there: it is for sum and prod of all types but f64, and for mean, var, std and "
-             "mean_var of "
-             "f32, f16 and bf16; leave it at same.";
+             "mean_var of f32, f16 and bf16; leave it at same.";
     }
   }
   if (is_atomic(problem) && function != Function::sum) {

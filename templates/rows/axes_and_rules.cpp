@@ -17,10 +17,7 @@ std::string refuses_empty(const Problem& problem) {
          " is longer than the 2^30 that this template's indices reach; take the base template.";
 }
 
-Axis load_axis() {
-  return {LOAD, categories({"plain", "streaming", "no_allocate"}),
-          "hint of the loads of matrices: none, first to leave the caches, past the first-level cache"};
-}
+Axis load_axis() { return tunesmith::load_axis({"plain", "streaming", "no_allocate"}); }
 
 Axis resident_axis() { return resident_warps_axis({32, 16, 48, 64}); }
 

@@ -165,8 +165,7 @@ class Writer {
       text += "  y[" + std::to_string(k) + "] = " + value(place) + ";\n";
     }
     return wide ? "__device__ __forceinline__ void results(const Compute (&x)[INPUTS], const Row& row, "
-                  "Compute "
-                  "(&y)[OUTPUTS]) {\n" +
+                  "Compute (&y)[OUTPUTS]) {\n" +
                       locals(roots) + text + "}\n"
                 : "__device__ __forceinline__ void row_results(const Row& row, Compute (&y)[OUTPUTS]) {\n" +
                       text + "}\n";

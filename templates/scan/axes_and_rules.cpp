@@ -5,9 +5,7 @@
 
 namespace tunesmith::scan_op {
 
-Axis load_axis() {
-  return {LOAD, categories({"plain", "streaming"}), "hint of the loads: none; first to leave the caches"};
-}
+Axis load_axis() { return tunesmith::load_axis({"plain", "streaming"}); }
 
 Axis vector_axis(const Problem& problem, std::int64_t most_bytes) {
   std::vector<Value> values;

@@ -16,8 +16,7 @@ std::string refuses(const Problem& problem) {
   const Dims d(problem);
   if (d.inner == 1 && d.stride == 1) {
     return "Contiguous elements, an inner and a stride of 1, are for the templates lookback and rows; this "
-           "one "
-           "has a thread per column.";
+           "one has a thread per column.";
   }
   std::string empty = refuses_empty(d);
   if (!empty.empty()) return empty;

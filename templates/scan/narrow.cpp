@@ -65,7 +65,7 @@ Space narrow_space(const Problem& problem) {
           return d.outer == 1 || (d.outer_stride % c[VECTOR] == 0 && d.length * d.inner % c[VECTOR] == 0);
         }},
        {"A tile and what threads exchange have at most the 227 KiB of shared memory that large GPUs have.",
-        [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= std::int64_t{227} << 10; }},
+        [problem, d](const Config& c) { return shared_bytes(problem, d, c) <= largest_shared_limit; }},
        {"Copies to shared memory are of 4 bytes at least.",
         [size = bytes(dtype_of(problem))](const Config& c) {
           return c[HELD] == "registers" || c[VECTOR] * size >= 4;

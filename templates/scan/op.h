@@ -71,8 +71,6 @@ Template narrow();
 
 // ---- shared by the tuned templates
 
-inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
-inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 inline constexpr IntegerAxis FAN("FAN");
 
 Axis load_axis();

@@ -150,9 +150,8 @@ Op ops_tensor() {
           "function.",
       .parameters =
           {{.name = "expression",
-            .what = "what is computed, as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j]; the extents "
-                    "of its indices "
-                    "follow as n=8 …, or x=8x3x64x64 as an array's",
+            .what = "what is computed, as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j]; the extents of its "
+                    "indices follow as n=8 …, or x=8x3x64x64 as an array's",
             .categories = {"out[a,b] += x0[a,c] * x1[c,b]"},
             .refuses_text = [](const std::string&) { return ""; },  // rewritten() has read it
             .is_computation = true},
@@ -241,8 +240,7 @@ Op ops_tensor() {
            "expression=\"out[i] max= x[i,k]\" finish=\"out - x[i,0] * w[i+1]\" i=19 k=260 dtype=i64",
            "expression=\"out[c,a,b] = x[a,b,c]\" finish=\"3 - 2 * out\" a=13 b=9 c=14 dtype=f64",
            ("expression=\"out[n,o,y,x] += image[n,c,y+i-1,x+j-2] * w[o,c,i,j]\" image=2x3x8x9 w=3x3x3x5 y=8 "
-            "x=9 "
-            "zero_outside=image"),
+            "x=9 zero_outside=image"),
            ("expression=\"out[y,x] max= a[2*y+i,x-1] - b[x+y]\" a=9x7 b=5 y=6 x=9 i=3 zero_outside=\"a,b\" "
             "dtype=i32"),
            "expression=\"out[y] += x[y+i-4] * w[i]\" x=200 y=200 i=9 zero_outside=x dtype=f16",

@@ -11,7 +11,8 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-// Of a property that a problem has or has not: four octaves, which the fitted weights make more or less.
+// A property that a problem has or has not counts as four octaves, which the fitted weights make more or
+// less.
 std::int64_t octaves_of(bool has_it) { return has_it ? 16 : 1; }
 
 // The index whose steps move a view least, and how far.
@@ -50,9 +51,9 @@ std::int64_t window_terms(const Problem& problem) {
 
 }  // namespace
 
-// Of two accesses the groups of a contraction, of others all outputs as its columns. Where the operands'
-// neighbours lie decides how tiles are read, and the widest vectors how fast. A problem without terms has all
-// numbers as one.
+// The sizes of a contraction's groups if the expression has two accesses; else all outputs count as columns.
+// Where the operands' neighbours lie decides how tiles are read, and the widest vectors how fast. For a
+// problem without terms all numbers are 1.
 Values sizes(const Problem& problem) {
   const Expression& e = expression_of(problem);
   const Nest& given = nest_of(problem);

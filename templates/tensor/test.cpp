@@ -274,8 +274,8 @@ TEST(TensorProblem, ContradictionsAreSentences) {
       {"expression=\"y[i] = x[i]\" i=4 x=4:1099511627776", "more than the 2^40 elements that are allowed"},
       {"expression=\"y[i] = x[i]\" i=4 x=4:-1", "Behind the colon stands a stride for each extent"},
       {"expression=\"y += "
-       "x[1048576*a+1048576*b+1048576*c+1048576*d+1048576*e+1048576*f+1048576*g+1048576*h+1048576*i]\" "
-       "a=1 b=1 c=1 d=1 e=1 f=1 g=1 h=1 i=1099511627776",
+       "x[1048576*a+1048576*b+1048576*c+1048576*d+1048576*e+1048576*f+1048576*g+1048576*h+1048576*i]\" a=1 "
+       "b=1 c=1 d=1 e=1 f=1 g=1 h=1 i=1099511627776",
        "more than the 2^40 elements that are allowed"},
       {"expression=\"y += "
        "x[1048576*a+1048576*b+1048576*c+1048576*d+1048576*e+1048576*f+1048576*g+1048576*h+1048576*i]\" "

@@ -7,8 +7,6 @@
 namespace tunesmith::transpose_op {
 namespace {
 
-constexpr IntegerAxis BLOCK_X("BLOCK_X");
-constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 
 Space space(const Problem& /*problem*/) {
   return Space({{BLOCK_X, {32, 16, 8, 64}, "threads per block along an input row"},

@@ -28,7 +28,7 @@ std::vector<Axis> axes(std::int64_t element) {
       {STRIP, {1024, 512, 256, 128, 64, 2048}, "elements of each long row that a block moves"},
       block_axis({256, 128, 512}),
       {ITEMS, {8, 4, 2}, "loads of a thread before it puts them into shared memory"},
-      no_allocate_axis(),
+      load_axis({"plain", "no_allocate"}),
       store_axis(),
       start_axis(),
       trigger_axis(),

@@ -22,7 +22,7 @@ Space space(const Problem& problem) {
                 {STRIP, {256, 1024, 512, 128, 64}, "elements of each long row that a block moves"},
                 block_axis({256, 128, 512}),
                 {ITEMS, {4, 8, 2}, "loads of a thread before it puts them into shared memory"},
-                no_allocate_axis(),
+                load_axis({"plain", "no_allocate"}),
                 store_axis(),
                 start_axis(),
                 trigger_axis()},

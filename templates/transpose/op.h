@@ -33,8 +33,6 @@ inline std::int64_t widest_vector(std::int64_t element_bytes, std::int64_t lengt
   return widest;
 }
 
-constexpr std::int64_t static_shared_limit = std::int64_t{48} * 1024;  // bytes per block, on any device
-
 inline constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
 inline Axis block_order_axis(std::vector<Value> orders) {
   return {BLOCK_ORDER, std::move(orders),

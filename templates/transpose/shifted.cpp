@@ -38,7 +38,7 @@ std::vector<Axis> axes(const Words& w) {
       tile_y_axis(),
       {ROWS, {16, 8, 4, 2, 1}, "words that a thread loads, or squares of elements where a word holds some"},
       block_order_axis(categories({"row", "column", "banded"})),
-      no_allocate_axis(),
+      load_axis({"plain", "no_allocate"}),
       store_axis(),
       start_axis(),
       trigger_axis(),

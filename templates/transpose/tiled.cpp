@@ -11,7 +11,6 @@ namespace {
 
 #include "templates/transpose/tiled_layout.inl"
 
-constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis TILES("TILES");
 constexpr IntegerAxis TURN("TURN");
 
@@ -44,7 +43,7 @@ std::vector<Axis> axes(std::int64_t element) {
       {TILES, {1, 2, 4}, "tiles per block, each loaded while the one before is stored"},
       {SMEM_LAYOUT, categories({"padded", "swizzled", "flat"}), "how the tile avoids bank conflicts, or not"},
       block_order_axis(categories({"row", "column", "banded", "diagonal"})),
-      no_allocate_axis(),
+      load_axis({"plain", "no_allocate"}),
       store_axis(),
       start_axis(),
       trigger_axis(),

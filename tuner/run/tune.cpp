@@ -177,8 +177,7 @@ void refuse_contradictions(const Op& op, const TuneOptions& options) {
   if (options.table && (options.stale || options.mode.chooses_again() || options.shard))
     throw UsageError(
         "The problems of a table have no finals and are not divided: it goes with neither stale problems, "
-        "finals "
-        "nor a shard.");
+        "finals nor a shard.");
   if (!options.shard) return;
   if (options.stale || options.mode.chooses_again() || options.problems.empty())
     throw UsageError(

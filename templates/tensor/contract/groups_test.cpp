@@ -310,11 +310,9 @@ TEST(TensorGroups, OfWindowsArePackedWithChannelsNearest) {
         "expression=\"out[n,o,y,x] += w[o,c,i,j] * image[n,c,2*y+i,2*x+j]\" n=1 o=2 y=3 x=4 c=4 i=3 j=3",
         "expression=\"out[n,o,x] += image[n,c,x+2*j] * w[o,c,j]\" n=2 o=3 x=7 c=5 j=3",
         "expression=\"out[n,o,y,x] += image[n,c,y+i-1,x+j-1] * w[o,c,i,j]\" zero_outside=image n=2 o=3 y=4 "
-        "x=5 "
-        "c=3 i=3 j=3 image=2x3x4x5",
+        "x=5 c=3 i=3 j=3 image=2x3x4x5",
         "expression=\"out[n,o,y,x] += image[n,c,2*y+i-3,x+2*j-2] * w[o,c,i,j]\" zero_outside=image n=1 o=2 "
-        "y=3 "
-        "x=6 c=5 i=7 j=3 image=1x5x5x6",
+        "y=3 x=6 c=5 i=7 j=3 image=1x5x5x6",
         "expression=\"out[g,o,y,x] += image[g,c,y+i,x+j] * w[g,o,c,i,j]\" g=3 o=2 y=3 x=4 c=2 i=2 j=2"}) {
     SCOPED_TRACE(words);
     const Problem problem = problem_of(words);

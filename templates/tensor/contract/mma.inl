@@ -85,8 +85,8 @@ __device__ __forceinline__ void multiply_matrices(Compute (&sum)[THREAD_M][THREA
   }
 }
 
-// Of four lanes and four groups of eight columns, each lane has two columns of each group; it gets the eight
-// columns of one: lane t those of group t.
+// Four lanes have four groups of eight columns, each lane two columns of each group. Afterwards lane t has
+// the eight columns of group t.
 template <typename Number, int N>
 __device__ __forceinline__ void gather(Number (&sum)[N]) {
   const unsigned lane = threadIdx.x % 4;

@@ -22,8 +22,6 @@ constexpr CategoricalAxis STAGING("STAGING"), BLOCK_ORDER("BLOCK_ORDER");
 constexpr IntegerAxis TILE_IN("TILE_IN"), TILE_OUT("TILE_OUT"), VECTOR_IN("VECTOR_IN"),
     VECTOR_OUT("VECTOR_OUT"), LEAST("LEAST"), PAD("PAD");
 
-constexpr std::int64_t static_shared_limit = std::int64_t{48} * 1024;  // bytes per block, on any device
-
 struct Sides {
   Nest nest;
   Permutation moves;
@@ -163,7 +161,7 @@ Space space(const Problem& problem) {
       {PAD, {1, 0, 2, 4}, "elements between rows in shared memory, against bank conflicts"},
       block_axis({256, 128, 512}),
       {BLOCK_ORDER, categories({"output", "input"}), "whose neighbouring boxes neighbouring blocks take"},
-      no_allocate_axis(),
+      load_axis({"plain", "no_allocate"}),
       store_axis(),
       start_axis(),
       trigger_axis(),

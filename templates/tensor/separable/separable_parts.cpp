@@ -188,8 +188,7 @@ Separable separable_of(const Problem& problem) {
                 bit(static_cast<std::size_t>(windows[1].free)))) != 0) {
       return refused(
           "A mask is for windows along two dimensions, of which one is the output's last, and is the same "
-          "all "
-          "over both; take another template.");
+          "all over both; take another template.");
     }
     // Planes that share one mask come before others, and many planes before few.
     const auto planes = [&](int i) {
