@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "common/host/fibers.h"
 #include "common/host/matrix_terms.h"
+#include "common/host/pending.h"
 #include "common/host/shared_memory.h"
 
 #define SWIZZLED_SHARED(type, name) DYNAMIC_SHARED(type, name)
@@ -35,24 +35,10 @@ struct PendingProduct {
   MatrixPlace a, b;
   int group;
 };
-struct PendingProducts {  // of one fiber
-  PendingProduct product[64];
-  int count, group;
-  uint3 thread;
-  unsigned long long block;
-};
-static PendingProducts pending_products[max_threads];
+static Pending<PendingProduct> pending_products[max_threads];
 
-inline PendingProducts& products_of_thread() {
-  PendingProducts& mine = pending_products[running - fibers];
-  const uint3 &at = running->thread, &of = mine.thread;
-  if (at.x != of.x || at.y != of.y || at.z != of.z || mine.block != blocks_run) {  // another thread had it
-    mine.count = mine.group = 0;
-    mine.thread = at;
-    mine.block = blocks_run;
-  }
-  return mine;
-}
+// Frees the products when the kernel is unloaded.
+__attribute__((destructor)) static void free_pending_products() { free_lists(pending_products); }
 
 // The terms of a row.
 template <typename T, bool TURNED>
@@ -89,29 +75,22 @@ template <typename T, bool A_TURNED, bool B_TURNED, typename Sum, int N>
 inline void multiply_add_swizzled(Sum (&low)[N], Sum (&high)[N], const MatrixPlace& a, const MatrixPlace& b) {
   static_assert(sizeof(T) == 2 || (sizeof(T) == 1 && !A_TURNED && !B_TURNED), "as wgmma takes elements");
   static_assert(N == 8 || N == 16 || N == 32 || N == 64, "as many columns as a GPU's version has");
-  tunesmith_shim::PendingProducts& mine = tunesmith_shim::products_of_thread();
-  if (mine.count == 64) abort();
-  mine.product[mine.count++] = {
-      tunesmith_shim::add_products<T, A_TURNED, B_TURNED, Sum, N>, low, high, a, b, mine.group};
+  auto& mine = tunesmith_shim::list_of_thread(tunesmith_shim::pending_products);
+  mine.add({tunesmith_shim::add_products<T, A_TURNED, B_TURNED, Sum, N>, low, high, a, b, mine.group});
 }
 
 inline void show_to_products() {}
 inline void begin_products() {}
-inline void end_group() { ++tunesmith_shim::products_of_thread().group; }
+inline void end_group() { ++tunesmith_shim::list_of_thread(tunesmith_shim::pending_products).group; }
 
 template <int RUNNING>
 inline void wait_for_groups() {
-  tunesmith_shim::PendingProducts& mine = tunesmith_shim::products_of_thread();
-  int still = 0;
-  for (int n = 0; n < mine.count; ++n) {
-    const tunesmith_shim::PendingProduct& each = mine.product[n];
-    if (each.group >= mine.group - RUNNING) {
-      mine.product[still++] = each;
-    } else {
-      each.add(each.low, each.high, each.a, each.b);
-    }
-  }
-  mine.count = still;
+  auto& mine = tunesmith_shim::list_of_thread(tunesmith_shim::pending_products);
+  mine.end_some([&mine](const tunesmith_shim::PendingProduct& product) {
+    if (product.group >= mine.group - RUNNING) return false;
+    product.add(product.low, product.high, product.a, product.b);
+    return true;
+  });
 }
 
 template <typename Sum, int N>
