@@ -40,16 +40,6 @@ bool comparable(const Candidate& a, const Candidate& b) {
   return same_model(a.device, b.device) && a.conditions == b.conditions;
 }
 
-// Returns the penalty (a logarithm) on an estimate from another model of device: a guess, which only orders
-// devices.
-double penalty_of(const DeviceFacts& theirs, const DeviceFacts& ours) {
-  const double size =
-      theirs.multiprocessors > 0 && ours.multiprocessors > 0
-          ? std::abs(std::log2(static_cast<double>(theirs.multiprocessors) / ours.multiprocessors))
-          : 1;
-  return 0.1 * (theirs.target != ours.target ? 1 : 0) + 0.1 * size;
-}
-
 // The factor of the penalty for a variant that has won one problem only, because it was made for that. On 188
 // problems without tuning (H200) such variants were slower by 1.5 (1 - likeness), as a logarithm, with an
 // equally large deviation.
@@ -132,7 +122,7 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
                         const Weights* weights) {
   const bool same = same_model(first.device, device_);
   Group& group = groups_.emplace_back(Group{TimeModel(*op_, weights == nullptr ? Weights() : *weights), same,
-                                            same ? 0 : penalty_of(first.device, device_)});
+                                            same ? 0 : unlikeness(first.device, device_)});
   std::map<std::string, std::size_t> variants;    // variants by template and config; all guesses are one
   std::map<const Problem*, std::size_t> anchors;  // the candidates of a table share them
   for (const std::size_t c : members) {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
-#include "choose/csv.h"
 #include "choose/nearest.h"
+#include "generator/csv.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "kernel_file/find_op.h"

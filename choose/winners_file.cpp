@@ -6,8 +6,8 @@
 #include <thread>
 #include <tuple>
 
-#include "choose/csv.h"
 #include "choose/time_model.h"
+#include "generator/csv.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "kernel_file/find_op.h"

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "choose/csv.h"
 #include "choose/packed_variants.h"
 #include "choose/time_model.h"
 #include "cli/cli.h"
@@ -17,6 +16,7 @@
 #include "dispatch/explanation.h"
 #include "dispatch/packed.h"
 #include "dispatch/tuning_data.h"
+#include "generator/csv.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"

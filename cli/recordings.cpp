@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "choose/csv.h"
 #include "cli/json_recordings.h"
 #include "cli/text_table.h"
 #include "db/store.h"
+#include "generator/csv.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/listed.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "choose/csv.h"
+#include "generator/csv.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "runtime/files.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "choose/csv.h"
+#include "generator/csv.h"
 #include "generator/number_text.h"
 #include "generator/printable.h"
 #include "tuner/run/progress.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tunesmith_texts(OUTPUT FUNCTION KEY=PATH...): writes a C++ file that defines FUNCTION(), which returns the
 # texts of these files by their keys. A compiler may limit a string literal to 64 KiB; the files are far
-# below.
+# below. The function's name, of at most 16 letters, ends each literal, so that one such file can hold another.
 function(tunesmith_texts output function)
   set(texts "")
   foreach(entry IN LISTS ARGN)
@@ -10,7 +10,7 @@ function(tunesmith_texts output function)
     set(path "${CMAKE_MATCH_2}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
     file(READ "${path}" text)
-    string(APPEND texts "    {\"${key}\", R\"tunesmith(${text})tunesmith\"},\n")
+    string(APPEND texts "    {\"${key}\", R\"${function}(${text})${function}\"},\n")
   endforeach()
   file(WRITE "${output}.new" "// Written by the build.
 #include \"generator/render.h\"

@@ -3,10 +3,10 @@
 // and compilers: the list of its kernels, and the tables that it was exported with.
 #include <map>
 
-#include "choose/csv.h"
 #include "dispatch/packed.h"
 #include "dispatch/source.h"
 #include "dispatch/tuning_data.h"
+#include "generator/csv.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "runtime/toolchain.h"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "choose/csv.h"
 #include "dispatch/packed.h"
 #include "dispatch/tuning_data.h"
+#include "generator/csv.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/listed.h"

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "generator/error.h"
+#include "generator/number_text.h"
+#include "generator/rates.h"
 #include "templates/tensor/contract/contract_config.h"
 #include "templates/tensor/contract/width_table.h"
 
@@ -57,14 +60,66 @@ constexpr auto halves_shapes = std::to_array<MatrixShape>({{128, 256, 2, 64, tru
                                                            {128, 64, 2, 16, true},
                                                            {64, 64, 2, 16, true}});
 
+// The rates of the model below (generated/*.rates.csv), in clocks and in bytes per clock of a multiprocessor.
+struct MatrixRates {
+  explicit MatrixRates(const Rates& rates);
+  // Clocks of a warp's access, for all warps of a multiprocessor and for a warp alone.
+  struct Access {
+    double clocks, alone;
+  };
+  double launch;           // that splits or packs
+  double latency, alone;   // of a load that many blocks wait for; of one that is waited for alone
+  double product_latency;  // until a product's sums are there
+  double block;            // the beginning and the end of a block
+  double last, adding;     // the turn of the last block of a tile; a launch that adds parts
+  double halves_wait;      // of a warpgroup, until it may add products of halves to its sums
+  double operands, memory, packed,
+      split;                           // bytes in memory: operands, outputs, what is packed, what is split
+  double cache, shared, turned;        // bytes from the second-level cache, of shared memory, that are turned
+  double warpgroup_chain, warp_chain;  // of product_latency, which a step waits for
+  double halves_step;                  // of the clocks of multiplying
+  double ordinary;                     // the part of their rate that multiplications of floats reach
+  Access wide_copy, copy;              // an asynchronous copy of 16 bytes, a shorter one
+  Access single_load, pieces;          // a load of single elements, a vector from pieces
+};
+
+MatrixRates::MatrixRates(const Rates& rates) {
+  const auto of = [&](const std::string& name) { return rates.value("tensor", name); };
+  const auto access = [&](const std::string& name) { return Access{of(name), of(name + "_alone")}; };
+  launch = of("launch");
+  latency = of("latency");
+  alone = of("alone");
+  product_latency = of("product_latency");
+  block = of("block");
+  last = of("last");
+  adding = of("adding");
+  halves_wait = of("halves_wait");
+  operands = of("operands");
+  memory = of("memory");
+  packed = of("packed");
+  split = of("split");
+  cache = of("cache");
+  shared = of("shared");
+  turned = of("turned");
+  warpgroup_chain = of("warpgroup_chain");
+  warp_chain = of("warp_chain");
+  halves_step = of("halves_step");
+  ordinary = of("ordinary");
+  wide_copy = access("wide_copy");
+  copy = access("copy");
+  single_load = access("single_load");
+  pieces = access("pieces");
+}
+
 // The first guess for matrix units: the tile, packing and parts of K that need the fewest clocks by a model
 // of multiplications, of bytes that fill and leave shared memory, of what a block alone waits for, and of
 // storing, packing and adding parts.
 class MatrixModel {
  public:
-  MatrixModel(const Problem& problem, const Groups& groups, const DeviceFacts& device)
+  MatrixModel(const Problem& problem, const Groups& groups, const DeviceFacts& device, const Rates& rates)
       : problem_(problem),
         device_(device),
+        rates_(rates),
         widths_(problem, groups),
         has_warpgroups_(has_warpgroups(problem, device)),
         stores_rows_(stores_rows(groups)),
@@ -80,7 +135,7 @@ class MatrixModel {
       const PackedGroups its = packed(problem, groups, packs, true);
       const std::int64_t elements = its.first.elements + its.second.elements;
       const auto moved = static_cast<double>(2 * elements * bytes(dtype_of(problem)));
-      pack_clocks_.at(pack) = moved / packed_bytes / multiprocessors() + launch_clocks;
+      pack_clocks_.at(pack) = moved / rates_.packed / multiprocessors() + rates_.launch;
     }
   }
 
@@ -98,7 +153,7 @@ class MatrixModel {
   }
 
   // The same for floats that are multiplied by halves in warpgroups, if that takes less time than ordinary
-  // multiplications, for which `clocks` of multiplying are known. They reach three quarters of their rate.
+  // multiplications, for which `clocks` of multiplying are known.
   std::optional<Values> best_halves(double clocks) {
     if (!are_enough_for_halves(k_, 64)) return std::nullopt;
     for (const MatrixShape& shape : halves_shapes)
@@ -106,39 +161,23 @@ class MatrixModel {
         for (const std::int64_t stages : {2, 3, 4}) consider_halves(shape, second, stages);
     const double out_bytes = static_cast<double>(m_) * static_cast<double>(n_ * batch_) *
                              static_cast<double>(bytes(out_dtype(problem_)));
-    const double ordinary = clocks / 0.75 + out_bytes / memory_bytes / multiprocessors();
-    return best_ && least_ + launch_clocks < ordinary ? best_ : std::nullopt;
+    const double ordinary = clocks / rates_.ordinary + out_bytes / rates_.memory / multiprocessors();
+    return best_ && least_ + rates_.launch < ordinary ? best_ : std::nullopt;
   }
 
  private:
-  // Clocks of a launch that splits or packs; of a load that many blocks wait for, and of one that is
-  // waited for alone; until a product's sums are there; of the beginning and the end of a block; of the turn
-  // of the last block of a tile, and of a launch that adds parts. Bytes per clock and multiprocessor of
-  // operands and of outputs in memory, of operands that are packed or split, of the second-level cache, of
-  // parts that a block adds, of shared memory, and of bytes that are turned. They were fitted to times on an
-  // H200; on other GPUs they only order the choices. Times of one GPU belong into its table, which comes
-  // first.
-  static constexpr double launch_clocks = 4600, latency_clocks = 1100, alone_clocks = 500,
-                          product_latency_clocks = 80, block_clocks = 1800, last_clocks = 3000,
-                          adding_clocks = 12000, operand_bytes = 16, memory_bytes = 6, packed_bytes = 8,
-                          split_bytes = 10, cache_bytes = 48, shared_bytes = 128, turned_bytes = 256;
-  // Clocks of a warp's access, for all warps of a multiprocessor and for a warp alone: of an asynchronous
-  // copy of 16 bytes, of a shorter one, of a load of single elements, and of a vector from pieces.
-  struct Access {
-    double clocks, alone;
-  };
-  static constexpr Access wide_copy = {9, 6}, copy = {9, 80}, single_load = {5, 27}, pieces = {35, 190};
   static constexpr std::int64_t other_bytes = 4096, most_other_bytes = 17408;  // of shared memory, of tables
   double multiprocessors() const { return static_cast<double>(multiprocessors_to_fill(device_)); }
 
   // A way to multiply a tile: the clocks of a step of many blocks, and of a block that is alone.
   struct Way {
     std::string_view unit;
-    const MatrixShape& shape;
+    MatrixShape shape;
     Packs packs;
     bool second, in_pieces;
-    std::int64_t tile_k, stages, warps, resident;
-    double step, alone, before;  // clocks of the launches before
+    std::int64_t tile_k, stages, warps;
+    std::int64_t resident = 0;
+    double step = 0, alone = 0, before = 0;  // clocks; of the launches before
   };
 
   bool counts(Packs packs, bool second, const WidthTable::Widths& widths) const {
@@ -176,6 +215,26 @@ class MatrixModel {
     std::int64_t warps = 16;
     while (warps > 8 && (sums + held + 64) * 32 * std::max(warps, threads / 32) > 65536) warps -= 4;
     warps = name_of_warps(threads, warps);
+    take(measured({.unit = shape.warpgroups ? "wgmma" : "mma",
+                   .shape = shape,
+                   .packs = packs,
+                   .second = second,
+                   .in_pieces = in_pieces,
+                   .tile_k = tile_k,
+                   .stages = stages,
+                   .warps = warps}));
+  }
+
+  // Completes a way's clocks.
+  Way measured(Way way) const {
+    const MatrixShape& shape = way.shape;
+    WidthTable::Widths widths = widths_.of(way.packs, way.second);
+    if (way.in_pieces) widths.a = widths.b = 8;
+    const bool asynchronous = way.stages > 1;
+    const std::int64_t element = bytes(dtype_of(problem_)), terms = matrix_terms(problem_),
+                       tile_k = way.tile_k;
+    const std::int64_t threads = shape.tile_m * shape.tile_n / (shape.thread_m * shape.thread_n);
+    const std::int64_t stage_bytes = (shape.tile_m + shape.tile_n) * tile_k * element;
     // A step of a tile: multiplications, bytes, and accesses of a warp.
     const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
     double products = area * static_cast<double>(tile_k * 16) /
@@ -189,86 +248,118 @@ class MatrixModel {
     if (has_bytes(problem_))
       products += static_cast<double>(readers * tile_k *
                                       ((widths.a_along_k ? 0 : rows) + (widths.b_along_k ? 0 : columns))) /
-                  turned_bytes;
+                  rates_.turned;
     double copying = 0, issuing = 0;  // by all warps, by one
     for (const bool is_first : {true, false}) {
       const std::int64_t side = is_first ? shape.tile_m : shape.tile_n,
                          width = is_first ? widths.a : widths.b;
-      const Access& access = in_pieces               ? pieces
-                             : !asynchronous         ? single_load
-                             : width * element == 16 ? wide_copy
-                                                     : copy;
+      const MatrixRates::Access& access = way.in_pieces           ? rates_.pieces
+                                          : !asynchronous         ? rates_.single_load
+                                          : width * element == 16 ? rates_.wide_copy
+                                                                  : rates_.copy;
       const double accesses =
           static_cast<double>(tile_k) / 32 * static_cast<double>(side) / static_cast<double>(width);
       // A short copy's 32 lanes bring one run of neighbours, or several shorter ones.
       const bool along = is_first ? widths.a_along_k : widths.b_along_k;
-      const std::int64_t runs = &access == &copy ? ceil_divide(32 * width, along ? tile_k : side) : 1;
+      const std::int64_t runs = &access == &rates_.copy ? ceil_divide(32 * width, along ? tile_k : side) : 1;
       copying += accesses * access.clocks * static_cast<double>(runs);
       issuing += accesses * access.alone / (static_cast<double>(threads) / 32);
     }
     const double step = std::max({products, filling(stage_bytes, read_bytes), copying});
-    const std::int64_t ahead = std::max<std::int64_t>(1, stages - (shape.warpgroups ? 2 : 1));
+    const std::int64_t ahead = std::max<std::int64_t>(1, way.stages - (shape.warpgroups ? 2 : 1));
     // A block alone waits for its copies, and a warp for its products: four warps fill a multiprocessor. A
     // warpgroup's products run on.
-    const double chained = static_cast<double>(tile_k / terms) * product_latency_clocks;
+    const double chained = static_cast<double>(tile_k / terms) * rates_.product_latency;
     const double multiplying =
-        shape.warpgroups
-            ? std::max(products, 1.4 * chained)
-            : products * 4 / static_cast<double>(std::min<std::int64_t>(4, threads / 32)) + 2 * chained;
+        shape.warpgroups ? std::max(products, rates_.warpgroup_chain * chained)
+                         : products * 4 / static_cast<double>(std::min<std::int64_t>(4, threads / 32)) +
+                               rates_.warp_chain * chained;
     const double alone =
-        asynchronous ? std::max({step, latency_clocks / static_cast<double>(ahead), multiplying + issuing})
-                     : std::max(step, std::max(alone_clocks, multiplying) + issuing);
-    take({.unit = shape.warpgroups ? "wgmma" : "mma",
-          .shape = shape,
-          .packs = packs,
-          .second = second,
-          .in_pieces = in_pieces,
-          .tile_k = tile_k,
-          .stages = stages,
-          .warps = warps,
-          .resident = resident_blocks(threads, warps, block_bytes + other_bytes, device_),
-          .step = step,
-          .alone = alone,
-          .before = pack_clocks_.at(static_cast<std::size_t>(packs))});
+        asynchronous ? std::max({step, rates_.latency / static_cast<double>(ahead), multiplying + issuing})
+                     : std::max(step, std::max(rates_.alone, multiplying) + issuing);
+    way.resident = resident_blocks(
+        threads, way.warps, std::max<std::int64_t>(2, way.stages) * stage_bytes + other_bytes, device_);
+    way.step = step;
+    way.alone = alone;
+    way.before = pack_clocks_.at(static_cast<std::size_t>(way.packs));
+    return way;
   }
 
   void consider_halves(const MatrixShape& shape, bool second, std::int64_t stages) {
-    const WidthTable::Widths widths = widths_.of(Packs::none, second);
-    if (!counts(Packs::none, second, widths)) return;
-    constexpr std::int64_t tile_k = 64, planes = 2, warps = 8;
+    if (!counts(Packs::none, second, widths_.of(Packs::none, second))) return;
+    const Way way = {.unit = "wgmma_halves",
+                     .shape = shape,
+                     .packs = Packs::none,
+                     .second = second,
+                     .in_pieces = false,
+                     .tile_k = 64,
+                     .stages = stages,
+                     .warps = 8};
+    if (halves_bytes(way) + most_other_bytes <= device_.max_shared_bytes_per_block)
+      take(measured_halves(way));
+  }
+
+  static std::int64_t halves_stage_bytes(const Way& way) {
+    constexpr std::int64_t planes = 2;
+    return planes * (way.shape.tile_m + way.shape.tile_n) * way.tile_k * 2;
+  }
+  static std::int64_t halves_bytes(const Way& way) { return way.stages * (halves_stage_bytes(way) + 1024); }
+
+  // Completes the clocks of a way by halves.
+  Way measured_halves(Way way) const {
+    const MatrixShape& shape = way.shape;
     const std::int64_t threads = shape.tile_m * shape.tile_n / (shape.thread_m * shape.thread_n);
-    const std::int64_t stage_bytes = planes * (shape.tile_m + shape.tile_n) * tile_k * 2;
-    const std::int64_t block_bytes = stages * (stage_bytes + 1024);
-    if (block_bytes + most_other_bytes > device_.max_shared_bytes_per_block) return;
     // Three products. A warpgroup waits for them to end before it adds them to its sums, while another one
     // may multiply.
     const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
-    const double products = 3 * area * static_cast<double>(tile_k) / 2048;
+    const double products = 3 * area * static_cast<double>(way.tile_k) / 2048;
     const auto parts =
         static_cast<double>(shape.thread_m / 2 * std::max<std::int64_t>(1, shape.thread_n / 32));
-    const double waiting = parts * 2 * (product_latency_clocks + 100);
-    const double read_bytes = 3.0 * static_cast<double>(shape.tile_m / 64 * (64 + shape.tile_n) * tile_k * 2);
-    const double step = 1.6 * std::max(products, filling(stage_bytes, read_bytes));
+    const double waiting = parts * 2 * (rates_.product_latency + rates_.halves_wait);
+    const double read_bytes =
+        3.0 * static_cast<double>(shape.tile_m / 64 * (64 + shape.tile_n) * way.tile_k * 2);
     // Before, all tiles are read as floats and written as halves.
     const auto moved = static_cast<double>((round_up(m_, shape.tile_m) + round_up(n_, shape.tile_n)) *
-                                           round_up(k_, tile_k) * batch_ * 8);
-    take({.unit = "wgmma_halves",
-          .shape = shape,
-          .packs = Packs::none,
-          .second = second,
-          .in_pieces = false,
-          .tile_k = tile_k,
-          .stages = stages,
-          .warps = warps,
-          .resident = resident_blocks(threads, warps, block_bytes + other_bytes, device_),
-          .step = step,
-          .alone = std::max({step, latency_clocks / static_cast<double>(stages - 1), products + waiting}),
-          .before = moved / split_bytes / multiprocessors() + launch_clocks});
+                                           round_up(k_, way.tile_k) * batch_ * 8);
+    way.step = rates_.halves_step * std::max(products, filling(halves_stage_bytes(way), read_bytes));
+    way.alone =
+        std::max({way.step, rates_.latency / static_cast<double>(way.stages - 1), products + waiting});
+    way.before = moved / rates_.split / multiprocessors() + rates_.launch;
+    way.resident = resident_blocks(threads, way.warps, halves_bytes(way) + other_bytes, device_);
+    return way;
   }
 
-  static double filling(std::int64_t stage_bytes, double read_bytes) {
-    return std::max(static_cast<double>(stage_bytes) / cache_bytes,
-                    (static_cast<double>(stage_bytes) + read_bytes) / shared_bytes);
+  double filling(std::int64_t stage_bytes, double read_bytes) const {
+    return std::max(static_cast<double>(stage_bytes) / rates_.cache,
+                    (static_cast<double>(stage_bytes) + read_bytes) / rates_.shared);
+  }
+
+  // Clocks in which the last block of a tile adds parts.
+  double clocks_of_last(const Way& way, const Parts& parts) const {
+    const auto area = static_cast<double>(way.shape.tile_m * way.shape.tile_n);
+    return rates_.last + static_cast<double>(parts.splits) * area * 4 / rates_.cache;
+  }
+
+  double bytes_of_operands() const {
+    return static_cast<double>((m_ + n_) * k_ * batch_ * bytes(dtype_of(problem_)));
+  }
+
+  // Clocks of all launches. A launch or the last block of a tile adds parts.
+  double clocks_of(const Way& way, const Parts& parts, bool adds_last) const {
+    const auto area = static_cast<double>(way.shape.tile_m * way.shape.tile_n);
+    const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
+    const std::int64_t blocks =
+        ceil_divide(m_, way.shape.tile_m) * ceil_divide(n_, way.shape.tile_n) * batch_ * parts.splits;
+    const auto steps = static_cast<double>(ceil_divide(parts.terms, way.tile_k));
+    const auto rounds =
+        static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * way.resident));
+    double clocks = std::max(rounds_of(blocks, way.resident, device_) * steps * way.step,
+                             rounds * (steps * way.alone + rates_.block));
+    clocks = std::max(clocks, bytes_of_operands() / rates_.operands / multiprocessors());
+    clocks += static_cast<double>(blocks) / std::min(multiprocessors(), static_cast<double>(blocks)) *
+              (parts.splits > 1 ? area * 4 : out_bytes) / rates_.memory;
+    if (parts.splits > 1) clocks += adds_last ? clocks_of_last(way, parts) : rates_.adding;
+    return clocks + way.before;
   }
 
   // Takes the parts of K that need the fewest clocks, if these are fewer than before.
@@ -277,28 +368,13 @@ class MatrixModel {
     const WidthTable::Widths widths = widths_.of(way.packs, way.second);
     const std::int64_t tiles_m = ceil_divide(m_, shape.tile_m), tiles_n = ceil_divide(n_, shape.tile_n);
     const std::int64_t tiles = tiles_m * tiles_n * batch_;
-    const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
-    const auto operands = static_cast<double>((m_ + n_) * k_ * batch_ * bytes(dtype_of(problem_)));
-    const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
     for (const std::int64_t split : splits) {
       if (split > 1 && (k_ < way.tile_k * split || tiles * split > 4096)) break;
       if (least_split(k_, split, way.tile_k, least_parts_) != split) continue;
       if (split == 1 && least_parts_ > 1) continue;
       const Parts parts = parts_of(k_, split, way.tile_k, least_parts_);
-      const std::int64_t blocks = tiles * parts.splits;
-      const auto steps = static_cast<double>(ceil_divide(parts.terms, way.tile_k));
-      const auto rounds =
-          static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * way.resident));
-      double clocks = std::max(rounds_of(blocks, way.resident, device_) * steps * way.step,
-                               rounds * (steps * way.alone + block_clocks));
-      clocks = std::max(clocks, operands / operand_bytes / multiprocessors());
-      clocks += static_cast<double>(blocks) / std::min(multiprocessors(), static_cast<double>(blocks)) *
-                (parts.splits > 1 ? area * 4 : out_bytes) / memory_bytes;
-      // A launch or the last block of a tile adds parts.
-      const double by_last = last_clocks + static_cast<double>(parts.splits) * area * 4 / cache_bytes;
-      const bool adds_last = by_last < adding_clocks;
-      if (parts.splits > 1) clocks += std::min(by_last, adding_clocks);
-      clocks += way.before;
+      const bool adds_last = clocks_of_last(way, parts) < rates_.adding;
+      const double clocks = clocks_of(way, parts, adds_last);
       if (best_ && clocks >= least_) continue;
       least_ = clocks;
       best_ = Values{{std::string(UNIT.name), std::string(way.unit)},
@@ -322,12 +398,13 @@ class MatrixModel {
       // Single elements are stored side by side only by way of shared memory.
       if (widths.out * bytes(out_dtype(problem_)) < 8 && parts.splits == 1)
         best_->set(OUT_BY.name, stores_rows_ ? "rows" : "shared");
-      if (tiles_m > 8 && tiles_n > 1 && operands > 0x1p25) best_->set(BLOCK_ORDER.name, "banded");
+      if (tiles_m > 8 && tiles_n > 1 && bytes_of_operands() > 0x1p25) best_->set(BLOCK_ORDER.name, "banded");
     }
   }
 
   const Problem& problem_;
   const DeviceFacts& device_;
+  MatrixRates rates_;
   WidthTable widths_;
   bool has_warpgroups_, stores_rows_, has_pieces_;
   std::int64_t least_parts_, m_, n_, k_, batch_;
@@ -336,66 +413,60 @@ class MatrixModel {
   double least_ = 0;
 };
 
+// A tile that is multiplied by threads.
+struct Shape {
+  std::int64_t tile_m, tile_n, thread_m, thread_n, warp_n;
+  double rate;  // of multiplications, as a part of the best
+};
+
+// The tiles of which the data have rates, such as "words 96x64 12x8 8", in their order.
+std::vector<Shape> shapes_of(const Rates& rates, std::string_view which) {
+  std::vector<Shape> shapes;
+  for (const Rate& rate : rates.rates) {
+    std::string_view rest = rate.name;
+    if (rate.op != "tensor" || !rest.starts_with(which) || rest[which.size()] != ' ') continue;
+    rest.remove_prefix(which.size());
+    std::array<std::int64_t, 5> numbers = {};
+    for (std::int64_t& number : numbers) {
+      rest.remove_prefix(std::min<std::size_t>(1, rest.size()));  // a blank or an x
+      number = take_number<std::int64_t>(rest).value_or(0);
+    }
+    const auto [tile_m, tile_n, thread_m, thread_n, warp_n] = numbers;
+    if (warp_n < 1)
+      throw Error("The rate " + rate.name + " of tensor names no tile, such as \"words 96x64 12x8 8\".");
+    shapes.push_back({tile_m, tile_n, thread_m, thread_n, warp_n, rate.value});
+  }
+  if (shapes.empty()) throw Error("No rate of tensor is of a tile of " + std::string(which) + ".");
+  return shapes;
+}
+
 }  // namespace
 
 // Chooses tiles as large as the sides allow with the fewest multiplications in vain, and parts of K where
 // tiles are few.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
+  const Rates& rates = rates_of("tensor", device);
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   // The host only emulates matrix units.
   if (device.kind == DeviceKind::cuda && has_matrices(problem, device) && std::min(m, n) > 4 && k > 8) {
-    if (std::optional<Values> best = MatrixModel(problem, groups, device).best()) return best;
+    if (std::optional<Values> best = MatrixModel(problem, groups, device, rates).best()) return best;
   }
   const bool wide = bytes(compute_dtype(problem)) == 8;
-  struct Shape {
-    std::int64_t tile_m, tile_n, thread_m, thread_n, warp_n;
-    double rate;  // of multiplications, as a part of the best
-  };
-  static const std::vector<Shape> of_words = {
-      {96, 64, 12, 8, 8, 1.01},  {128, 128, 8, 8, 8, 1},    {96, 128, 8, 8, 8, 0.97},
-      {128, 96, 8, 12, 8, 0.97}, {64, 128, 8, 8, 8, 0.95},  {128, 64, 8, 8, 8, 0.95},
-      {64, 64, 8, 4, 8, 0.8},    {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 4, 16, 0.85},
-      {256, 48, 8, 12, 4, 0.9},  {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},
-      {32, 256, 8, 8, 8, 0.85},  {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},
-      {16, 256, 4, 8, 8, 0.6}};
-  // For problems in which storing takes as long as multiplying: many small blocks, so that some of them store
-  // at any time.
-  static const std::vector<Shape> of_few_words = {
-      {64, 64, 8, 8, 8, 0.99},    {32, 128, 8, 8, 16, 1},    {96, 64, 16, 4, 16, 0.9},
-      {24, 256, 12, 4, 16, 0.87}, {48, 256, 12, 4, 16, 0.8}, {256, 24, 8, 12, 2, 0.65},
-      {256, 48, 8, 12, 4, 0.65},  {16, 128, 8, 4, 16, 0.75}, {128, 32, 8, 4, 8, 0.65},
-      {32, 32, 4, 4, 8, 0.4},     {256, 16, 8, 4, 4, 0.5}};
-  // For a small M or N.
-  static const std::vector<Shape> of_thin_words = {
-      {48, 128, 12, 8, 8, 1.16}, {32, 128, 8, 8, 16, 1.1}, {24, 128, 12, 4, 16, 1},
-      {16, 128, 8, 4, 16, 0.85}, {128, 32, 4, 8, 4, 0.95}, {256, 24, 8, 12, 2, 0.8},
-      {256, 16, 8, 4, 4, 0.75},  {32, 32, 4, 4, 8, 0.5},   {32, 64, 4, 4, 8, 0.8},
-      {64, 32, 4, 4, 8, 0.8},    {16, 64, 4, 4, 16, 0.6},  {32, 16, 4, 4, 4, 0.4},
-      {64, 128, 8, 8, 16, 1},    {64, 64, 8, 4, 8, 0.9},   {32, 256, 8, 8, 16, 1}};
-  static const std::vector<Shape> of_doubles = {
-      {64, 64, 4, 4, 8, 1},    {128, 64, 8, 4, 8, 1},   {64, 128, 4, 8, 8, 1},    {128, 32, 4, 4, 8, 0.9},
-      {32, 128, 4, 4, 8, 0.9}, {32, 32, 4, 2, 8, 0.6},  {128, 24, 4, 6, 4, 0.9},  {24, 128, 6, 4, 8, 0.9},
-      {128, 16, 4, 4, 4, 0.7}, {16, 128, 4, 4, 8, 0.7}, {256, 48, 8, 6, 4, 0.95}, {48, 256, 6, 8, 8, 0.95}};
-  static const std::vector<Shape> of_tensor_cores = {
-      {128, 64, 8, 8, 4, 1},   {64, 128, 8, 8, 4, 1},   {64, 64, 8, 4, 4, 0.92},  {128, 32, 4, 8, 4, 0.7},
-      {32, 256, 4, 8, 4, 0.7}, {48, 128, 6, 8, 4, 0.8}, {128, 48, 8, 4, 4, 0.75}, {32, 32, 2, 4, 4, 0.5},
-      {128, 16, 4, 4, 4, 0.5}, {16, 128, 2, 8, 4, 0.5}, {80, 64, 10, 4, 4, 0.85}};
-  static const std::vector<Shape> of_few_in_tensor_cores = {
-      {64, 64, 8, 8, 4, 1.05},  {32, 64, 4, 8, 4, 1},    {64, 64, 4, 4, 4, 0.95},  {64, 128, 4, 8, 4, 0.95},
-      {32, 256, 4, 8, 4, 0.95}, {128, 32, 4, 8, 4, 0.8}, {48, 128, 6, 8, 4, 0.85}, {32, 32, 2, 4, 4, 0.5},
-      {128, 16, 4, 4, 4, 0.5},  {16, 128, 2, 8, 4, 0.5}};
   // Runs that leave sectors of 32 bytes half empty are joined with the next ones; tiles of whole runs do that
   // best.
   const std::int64_t run = run_bytes(problem, groups);
   const bool joins = run < 128 && run % 32 != 0;
   const bool few = k <= 64, thin = std::min(m, n) <= 128;
   const bool in_tensor_cores = has_tensor_cores(problem, device);
-  const std::vector<Shape>& shapes = in_tensor_cores ? (few ? of_few_in_tensor_cores : of_tensor_cores)
-                                     : wide          ? of_doubles
-                                     : few           ? of_few_words
-                                     : thin          ? of_thin_words
-                                                     : of_words;
+  // Where storing takes as long as multiplying, many small blocks are best, so that some of them store at any
+  // time.
+  const std::string which = in_tensor_cores ? (few ? "few_in_tensor_cores" : "tensor_cores")
+                            : wide          ? "doubles"
+                            : few           ? "few_words"
+                            : thin          ? "thin_words"
+                                            : "words";
+  const std::vector<Shape> shapes = shapes_of(rates, which);
   // The neighbours of windows are rarely aligned.
   const bool asynchronous = bytes(dtype_of(problem)) >= 4 && (few || !has_windows(expression_of(problem)));
   // Tiles of K are short where K is short, so that few terms are multiplied in vain.
@@ -430,10 +501,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   };
   // Sixteen warps on each multiprocessor, or as many as there is room for, multiply at the full rate. The
   // sums of parts are written and read again.
-  const double products_per_clock = wide && !in_tensor_cores ? 64 : 128, bytes_per_clock = 13, launch = 2000;
+  const double products_per_clock = wide && !in_tensor_cores ? 64 : 128,
+               bytes_per_clock = rates.value("tensor", "added_parts"),
+               launch = rates.value("tensor", "added_launch");
   // An operand is turned by copies of single elements. Large tiles need fewer of them for each product.
   const bool copies_single =
-      &shapes == &of_words && ((first_along && !packs_first) || (second_along && !packs_second));
+      which == "words" && ((first_along && !packs_first) || (second_along && !packs_second));
   const Shape* best = nullptr;
   const std::int64_t long_parts = least_parts(problem, groups), first_split = long_parts == 1 ? 1 : 2;
   std::int64_t split = first_split;
@@ -467,7 +540,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     }
   }
   if (device.kind == DeviceKind::cuda && has_wgmma(device) && has_halves(problem, device)) {
-    if (std::optional<Values> by_halves = MatrixModel(problem, groups, device).best_halves(least))
+    if (std::optional<Values> by_halves = MatrixModel(problem, groups, device, rates).best_halves(least))
       return by_halves;
   }
   // A wider tile has longer runs of the operand's neighbours, where these are not the output's.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "choose/csv.h"
+#include "generator/csv.h"
 
 #include <algorithm>
 
