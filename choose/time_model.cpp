@@ -10,6 +10,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "choose/descend.h"
 #include "choose/nearest.h"
 #include "generator/error.h"
 #include "generator/threads.h"
@@ -302,20 +303,7 @@ Weights TimeModel::fit() {
   begin();
   double least = surprise();
   const auto improve = [&](auto& value, double step, double low, double high) {
-    for (const double factor : {step, 1 / step}) {
-      for (int i = 0; i < 4; ++i) {
-        const auto before = value;
-        const double next = static_cast<double>(before) * factor;
-        if (next < low || next > high) break;
-        value = static_cast<std::remove_reference_t<decltype(value)>>(next);
-        const double now = surprise();
-        if (now >= least) {
-          value = before;
-          break;
-        }
-        least = now;
-      }
-    }
+    descend(value, step, low, high, least, [&] { return surprise(); });
   };
   for (const double step : {8.0, 4.0, 2.0, 1.5}) {
     for (std::size_t f = 0; f < features_.size(); ++f) improve(weight_[f], step, 1e-4, 4.0);

@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <optional>
 
+#include "generator/rates.h"
 #include "templates/axes.h"
 #include "templates/choice.h"
 #include "templates/tensor/contract/groups.h"
@@ -166,5 +167,10 @@ Space space(const Problem& problem, const DeviceFacts& device);
 Work work(const Problem& problem, const Config& config, const DeviceFacts& device);
 /// The first guess, as Template::untuned.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device);
+
+/// The clocks of a config's launches by the model of the first guess, for a fit of the rates. Nothing: it is
+/// of a unit that the model is not for.
+std::optional<double> modelled_clocks(const Problem& problem, const Config& config, const DeviceFacts& device,
+                                      const Rates& rates);
 
 }  // namespace tunesmith::tensor_op::contraction

@@ -152,6 +152,22 @@ class MatrixModel {
     return best_;
   }
 
+  // The clocks of a config that multiplies by a unit of the model.
+  std::optional<double> clocks(const Config& c) const {
+    const bool by_halves = swizzles_halves(c);
+    if (!by_halves && !uses_warpgroups(c) && c[UNIT] != "mma") return std::nullopt;
+    Way way = {.unit = c[UNIT],
+               .shape = {c[TILE_M], c[TILE_N], c[THREAD_M], c[THREAD_N], by_halves || uses_warpgroups(c)},
+               .packs = packs_of(c),
+               .second = c[ORDER_K] == "second",
+               .in_pieces = loads_pieces(c),
+               .tile_k = c[TILE_K],
+               .stages = c[STAGES],
+               .warps = c[RESIDENT_WARPS]};
+    way = by_halves ? with_clocks_of_halves(way) : with_clocks(way);
+    return clocks_of(way, parts_of(k_, c[SPLIT], way.tile_k, least_parts_), c[ADD_BY] == "last");
+  }
+
   // The same for floats that are multiplied by halves in warpgroups, if that takes less time than ordinary
   // multiplications, for which `clocks` of multiplying are known.
   std::optional<Values> best_halves(double clocks) {
@@ -215,18 +231,18 @@ class MatrixModel {
     std::int64_t warps = 16;
     while (warps > 8 && (sums + held + 64) * 32 * std::max(warps, threads / 32) > 65536) warps -= 4;
     warps = name_of_warps(threads, warps);
-    take(measured({.unit = shape.warpgroups ? "wgmma" : "mma",
-                   .shape = shape,
-                   .packs = packs,
-                   .second = second,
-                   .in_pieces = in_pieces,
-                   .tile_k = tile_k,
-                   .stages = stages,
-                   .warps = warps}));
+    take(with_clocks({.unit = shape.warpgroups ? "wgmma" : "mma",
+                      .shape = shape,
+                      .packs = packs,
+                      .second = second,
+                      .in_pieces = in_pieces,
+                      .tile_k = tile_k,
+                      .stages = stages,
+                      .warps = warps}));
   }
 
   // Completes a way's clocks.
-  Way measured(Way way) const {
+  Way with_clocks(Way way) const {
     const MatrixShape& shape = way.shape;
     WidthTable::Widths widths = widths_.of(way.packs, way.second);
     if (way.in_pieces) widths.a = widths.b = 8;
@@ -296,7 +312,7 @@ class MatrixModel {
                      .stages = stages,
                      .warps = 8};
     if (halves_bytes(way) + most_other_bytes <= device_.max_shared_bytes_per_block)
-      take(measured_halves(way));
+      take(with_clocks_of_halves(way));
   }
 
   static std::int64_t halves_stage_bytes(const Way& way) {
@@ -306,7 +322,7 @@ class MatrixModel {
   static std::int64_t halves_bytes(const Way& way) { return way.stages * (halves_stage_bytes(way) + 1024); }
 
   // Completes the clocks of a way by halves.
-  Way measured_halves(Way way) const {
+  Way with_clocks_of_halves(Way way) const {
     const MatrixShape& shape = way.shape;
     const std::int64_t threads = shape.tile_m * shape.tile_n / (shape.thread_m * shape.thread_n);
     // Three products. A warpgroup waits for them to end before it adds them to its sums, while another one
@@ -441,6 +457,11 @@ std::vector<Shape> shapes_of(const Rates& rates, std::string_view which) {
 }
 
 }  // namespace
+
+std::optional<double> modelled_clocks(const Problem& problem, const Config& config, const DeviceFacts& device,
+                                      const Rates& rates) {
+  return MatrixModel(problem, groups_of(problem), device, rates).clocks(config);
+}
 
 // Chooses tiles as large as the sides allow with the fewest multiplications in vain, and parts of K where
 // tiles are few.
