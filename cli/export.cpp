@@ -13,6 +13,7 @@
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
+#include "generator/rates.h"
 #include "kernel_file/find_op.h"
 #include "runtime/files.h"
 
@@ -94,6 +95,13 @@ std::vector<std::string> files_in(const std::filesystem::path& folder) {
   return names;
 }
 
+// True for the rates of a device of the tables.
+bool is_rates_of(const Texts& tables, const std::string& name) {
+  return std::any_of(tables.begin(), tables.end(), [&](const auto& table) {
+    return table.first.ends_with(".csv") && rates_file(table.first.substr(0, table.first.size() - 4)) == name;
+  });
+}
+
 }  // namespace
 
 ExportReport export_winners(const std::filesystem::path& database, const std::string& device,
@@ -154,7 +162,7 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
   const std::vector<std::string> old_files = files_in(folder);
   for (const auto& [name, text] : tables) write_file(folder / name, text);
   for (const std::string& name : old_files)
-    if (!tables.contains(name)) std::filesystem::remove(folder / name, error);
+    if (!tables.contains(name) && !is_rates_of(tables, name)) std::filesystem::remove(folder / name, error);
   return report;
 }
 
@@ -163,6 +171,7 @@ std::vector<std::string> check_exported(const std::filesystem::path& folder) {
   std::set<std::string> named = {std::string(devices_file)};
   for (const std::string& name : tuned_devices(read_file(folder / devices_file))) {
     named.insert(name + ".csv");
+    named.insert(rates_file(name));
     for (const Op& op : ops()) named.insert(timing_table_file(name, op.name));
   }
   for (const DeviceTable& one : anchor_tables_of(folder)) {
@@ -178,6 +187,7 @@ std::vector<std::string> check_exported(const std::filesystem::path& folder) {
     }
   }
   for (const std::string& name : files_in(folder)) {
+    if (name.ends_with(".rates.csv")) static_cast<void>(read_rates(read_file(folder / name), name));
     if (!named.contains(name)) wrong.push_back("No table refers to " + name + "; delete it.");
   }
   return wrong;

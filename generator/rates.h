@@ -28,6 +28,9 @@ struct Rates {
   bool has(std::string_view op) const;  ///< any rate of the op
 };
 
+/// The name of the file of a device, such as "nvidia_h200".
+inline std::string rates_file(std::string_view device) { return std::string(device) + ".rates.csv"; }
+
 /// Writes CSV with three kinds of lines: device, from and rate. The same rates give the same bytes.
 std::string write_rates(const Rates& rates);
 

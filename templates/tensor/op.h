@@ -59,6 +59,9 @@ std::int64_t least_alike(std::span<const std::int64_t> values, std::int64_t valu
 
 Template base();
 Template contract();
+/// True if contract multiplies the elements of a layer that reads beyond its image in the device's tensor
+/// cores.
+bool multiplies_borders(const Problem& problem, const DeviceFacts& device);
 Template contract_any();
 Template loops();
 Template permute();

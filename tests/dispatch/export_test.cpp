@@ -11,6 +11,7 @@
 #include "choose/select.h"
 #include "choose/winners_file.h"
 #include "fixture.h"
+#include "generator/error.h"
 #include "kernel_file/find_op.h"
 #include "runtime/files.h"
 
@@ -46,6 +47,8 @@ TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
     }
     return found;
   };
+  // Rates stay where they are, as no measurement of this database.
+  std::ofstream(to / "a_gpu_of_sorts.rates.csv") << "device,\"A GPU, of sorts\",sm_90a,132\n";
   const Texts before = texts();
   const auto rows = read_winners([&](std::string_view name) { return read_file(to / name); });
   EXPECT_EQ(rows.size(), 3u);
@@ -73,6 +76,13 @@ TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
   EXPECT_EQ(check_exported(to), std::vector<std::string>());
   EXPECT_EQ(texts(), before);
   EXPECT_TRUE(std::filesystem::exists(to / "smooth.cu"));
+
+  std::ofstream(to / "a_gpu_of_sorts.rates.csv") << "rate,toy,speed\n";
+  EXPECT_THAT([&] { check_exported(to); },
+              testing::ThrowsMessage<Error>(HasSubstr("Line 1 of a_gpu_of_sorts.rates.csv")));
+  std::ofstream(to / "orphan.rates.csv") << "device,Another,sm_90a,132\n";
+  export_winners(database(), "", to);
+  EXPECT_FALSE(std::filesystem::exists(to / "orphan.rates.csv"));
 
   EXPECT_THROW(export_winners(database(), "no such device", to), std::runtime_error);
   EXPECT_THROW(export_winners(folder_ / "none.db", "", to), std::runtime_error);

@@ -105,6 +105,10 @@ std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
 
 }  // namespace
 
+bool multiplies_borders(const Problem& problem, const DeviceFacts& device) {
+  return device.kind == DeviceKind::cuda && has_matrices(problem, device) && packs_bounds(problem);
+}
+
 Template contract() {
   return {
       .name = "contract",

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "choose/nearest.h"
 #include "generator/device_facts.h"
 #include "generator/random.h"
 #include "kernel_file/find_op.h"
@@ -43,6 +44,88 @@ TEST(FirstGuess, TakesHalvesForLargeProductsOfFloats) {
   EXPECT_EQ(unit_of(product(128, 128, 128, "f32"), 90), "fma") << "splitting takes longer than multiplying";
   EXPECT_EQ(unit_of(product(4096, 4096, 97, "f32"), 90), "fma") << "the sums are too short for the bound";
   EXPECT_EQ(unit_of(product(2048, 2048, 2048, "f64"), 90), "tensor_core");
+}
+
+std::string layer(int images, int channels, int side, int outputs, int window, const std::string& dtype) {
+  const auto shift = [&](const std::string& index) { return index + "-" + std::to_string(window / 2); };
+  return "expression=\"o[n,f,y,x] += m[n,c,y+" + shift("i") + ",x+" + shift("j") +
+         "] * w[f,c,i,j]\" zero_outside=m n=" + std::to_string(images) + " c=" + std::to_string(channels) +
+         " y=" + std::to_string(side) + " x=" + std::to_string(side) + " f=" + std::to_string(outputs) +
+         " i=" + std::to_string(window) + " j=" + std::to_string(window) + " dtype=" + dtype;
+}
+
+// The template of an op's first guess, and of contract also the unit.
+std::string first_of(const std::string& text, const DeviceFacts& device) {
+  const Op& op = find_op("tensor");
+  const UntunedVariant first = untuned(op, complete_problem(op, Problem::parse(text)), device).at(0);
+  return first.tmpl->name + (first.tmpl->name == "contract" ? " " + first.config[UNIT] : std::string());
+}
+
+// docs/tensor.md has the classes.
+TEST(FirstGuess, IsOfATemplateForEachClassOfProducts) {
+  struct {
+    std::string what;
+    std::string text;                  // but for the dtype
+    std::array<std::string, 5> on_90;  // of f16, f32, f64, i8, i32
+    std::string f16_on_80;
+  } const classes[] = {
+      {"large",
+       product(2048, 2048, 2048, ""),
+       {"contract wgmma", "contract wgmma_halves", "contract tensor_core", "contract wgmma", "contract fma"},
+       "contract mma"},
+      {"thin",
+       product(16, 4096, 4096, ""),
+       {"contract mma", "contract fma", "contract tensor_core", "contract mma", "contract fma"},
+       "contract mma"},
+      {"of sums too short for halves",
+       product(4096, 4096, 64, ""),
+       {"contract wgmma", "contract fma", "contract tensor_core", "contract mma", "contract fma"},
+       "contract mma"},
+      {"small", product(128, 128, 128, ""), {"loops", "loops", "loops", "loops", "loops"}, "loops"},
+      {"of few rows", product(4, 4096, 4096, ""), {"loops", "loops", "loops", "loops", "loops"}, "loops"},
+      {"a matrix and a vector",
+       product(1, 4096, 4096, ""),
+       {"loops", "loops", "loops", "loops", "loops"},
+       "loops"},
+      {"a layer with borders",
+       layer(32, 64, 56, 64, 3, ""),
+       {"contract wgmma", "loops", "loops", "contract wgmma", "loops"},
+       "contract mma"},
+      {"a layer of few channels with borders",
+       layer(32, 3, 224, 64, 7, ""),
+       {"loops", "loops", "loops", "loops", "loops"},
+       "loops"}};
+  constexpr std::array dtypes = {"f16", "f32", "f64", "i8", "i32"};
+  for (const auto& one : classes) {
+    SCOPED_TRACE(one.what);
+    for (std::size_t d = 0; d < dtypes.size(); ++d) {
+      EXPECT_EQ(first_of(one.text + dtypes.at(d), facts_of_capability(90)), one.on_90.at(d)) << dtypes.at(d);
+    }
+    EXPECT_EQ(first_of(one.text + "f16", facts_of_capability(80)), one.f16_on_80);
+  }
+  DeviceFacts host;
+  host.kind = DeviceKind::host;
+  EXPECT_EQ(first_of(layer(32, 64, 56, 64, 3, "f16"), host), "loops") << "it only emulates tensor cores";
+}
+
+TEST(FirstGuess, OfLayersWithBordersIsLegalAndOfTensorCores) {
+  Random random(46);
+  const auto number = [&](int most) {
+    return 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(most)));
+  };
+  const std::array dtypes = {"f16", "bf16", "i8", "u8"};
+  int in_tensor_cores = 0;
+  for (int round = 0; round < 200; ++round) {
+    const std::string text = layer(number(20), number(120), 2 + number(60), number(120), 1 + 2 * number(3),
+                                   dtypes.at(random.below(dtypes.size())));
+    for (const int capability : {80, 90, 120}) {
+      SCOPED_TRACE(text + " on " + std::to_string(capability));
+      const std::string first = first_of(text, facts_of_capability(capability));
+      EXPECT_NE(first, "contract fma");
+      in_tensor_cores += first == "loops" ? 0 : 1;
+    }
+  }
+  EXPECT_GT(in_tensor_cores, 200);
 }
 
 TEST(FirstGuess, SplitsLongSumsOfFewTiles) {

@@ -223,9 +223,9 @@ std::string refuses(const Problem& problem) {
 }
 
 // True if another template has a better first guess: permute, or contract where both operands are used often.
-bool is_for_others(const Problem& problem) {
+bool is_for_others(const Problem& problem, const DeviceFacts& device) {
   const Nest& nest = nest_of(problem);
-  if (nest.bounds() > 0) return false;
+  if (nest.bounds() > 0 && !multiplies_borders(problem, device)) return false;
   if (nest.inputs.size() == 1) return nest.rank() > 0 && nest.free == nest.rank();
   const Expression& e = expression_of(problem);
   if (e.function.inputs != 2 || e.finish.accesses.size() > most_finish_accesses) return false;
@@ -243,7 +243,7 @@ bool is_for_others(const Problem& problem) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const std::shared_ptr<const LoopForms> all = loop_forms(problem);
   const std::size_t form = all->usable.front();
-  if (form == 0 && is_for_others(problem)) return std::nullopt;
+  if (form == 0 && is_for_others(problem, device)) return std::nullopt;
   const std::int64_t threads_to_fill = std::int64_t{1024} * multiprocessors_to_fill(device);
   // The kernel that takes longest, if a thread adds each sum: few of them do not fill the device.
   const auto rounds = [&](const LoopKernel& kernel) {
