@@ -216,7 +216,9 @@ bool read_buffer(nb::handle object, Array& array) {
 void read_torch(nb::handle tensor, Array& array) {
   if (TUNESMITH_GET(tensor, "requires_grad").is(Py_True) &&
       nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")()))
-    refuse("The tensor requires a gradient, and Tunesmith's functions have none; give tensor.detach().");
+    refuse(
+        "The tensor requires a gradient, which this function does not compute; give tensor.detach(), or import "
+        "tunesmith.torch_ops and call an operator of torch.ops.tunesmith, most of which do.");
   static std::array<std::pair<PyObject*, const Type*>, 16> known{};  // torch.dtype objects live for ever
   nb::object dtype = TUNESMITH_GET(tensor, "dtype");
   const Type* type = nullptr;

@@ -468,6 +468,30 @@ def _contract(
     )
 
 
+def einsum_derivative(
+    subscripts: str, shapes: list[tuple[int, ...]], k: int
+) -> tuple[str, list[int], list[bool]]:
+    """einsum's derivative by its operand k, as an einsum of: the derivative by the result, the other operands, and for each extent of the list a
+    unit matrix, which stands for an index that operand k has twice. The last list says which dimensions of operand k the product has: along the
+    others, of an index that is summed and that only this operand has, or that is broadcast, one value counts for all elements."""
+    terms, result = _subscripts(subscripts, shapes)
+    extents = _extents(terms, shapes)
+    own, others = terms[k], terms[:k] + terms[k + 1 :]
+    free = iter(letter for letter in string.ascii_letters if letter not in "".join(terms))
+    diagonals, units, names, is_there = [], [], "", []
+    for place, (label, extent) in enumerate(zip(own, shapes[k])):
+        is_broadcast = extent == 1 and extents[label] != 1
+        if not is_broadcast and label in own[:place]:
+            units.append(label + next(free))
+            diagonals.append(extent)
+        names += units[-1][1] if units and label in own[:place] and not is_broadcast else label
+        is_there.append(not is_broadcast)
+    known = set("".join([result, *others, *units]))
+    is_there = [there and name in known for there, name in zip(is_there, names)]
+    product = "".join(name for name, there in zip(names, is_there) if there)
+    return ",".join([result, *others, *units]) + "->" + product, diagonals, is_there
+
+
 def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], str]:
     """The operands' and the result's indices, a letter each."""
     text = text.replace(" ", "")

@@ -4,7 +4,8 @@
     import tunesmith.torch_ops
     y = torch.ops.tunesmith.correlate(x, weights, "constant")
 
-Shapes and types are as in the functions of the same names; sums and extremes take `dim` and `keepdim` as in PyTorch. No operator has a gradient.
+Shapes and types are as in the functions of the same names; sums and extremes take `dim` and `keepdim` as in PyTorch. All but tensor and elementwise have derivatives, and
+these have derivatives again; an operator with a `finish` has none.
 Importing this module needs PyTorch 2.4 or later.
 """
 
@@ -15,7 +16,7 @@ from typing import List  # noqa: UP035 (custom_op() reads it)
 import torch
 from torch import Tensor
 
-from . import _products, _reductions, _tensors, ndimage
+from . import _derivatives, _products, _reductions, _tensors, ndimage
 from ._convolutions import convolve as convolve_arrays
 from ._core import linear_computation, matmul_computation, tensor_shape
 from ._expressions import Vectorized
@@ -214,3 +215,27 @@ def _(x, w, bias=None, stride=None, padding=None, dilation=None, groups=1, finis
     inputs = [x, w] if bias is None else [x, w, bias]
     computation = _products._convolution(stride or 1, padding or 0, dilation or 1, groups, channels)
     return _result(x, inputs, _products._shape_of(computation, [one.shape for one in inputs]), "conv()")
+
+
+_derivatives.image_filter(correlate, convolve, mirrored=False)
+_derivatives.image_filter(convolve, correlate, mirrored=True)
+_derivatives.symmetric_filter(gaussian_filter, _derivatives.gaussian_reaches)
+_derivatives.symmetric_filter(uniform_filter, _derivatives.uniform_reaches)
+_derivatives.line_filter(convolve1d)
+_derivatives.permutation(permute)
+_derivatives.sums(sum, is_mean=False)
+_derivatives.sums(mean, is_mean=True)
+_derivatives.extremes(min)
+_derivatives.extremes(max)
+_derivatives.einsum_product(einsum)
+_derivatives.matrix_product(matmul)
+_derivatives.linear_layer(linear)
+_derivatives.conv_layer(conv)
+_derivatives.without(
+    tensor,
+    "tensor",
+    "write products with einsum, matmul, linear or conv, which have one, or detach() the inputs.",
+)
+_derivatives.without(
+    elementwise, "elementwise", "compute it by operators of PyTorch, or detach() the inputs."
+)
