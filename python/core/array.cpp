@@ -39,6 +39,16 @@ struct DlVersioned {
   std::uint64_t flags;
   DlTensor tensor;
 };
+// The table of functions of a library's type, __dlpack_c_exchange_api__ of DLPack 1.3.
+struct DlExchange {
+  std::uint32_t major, minor;
+  DlExchange* older;
+  int (*allocate)(DlTensor*, DlVersioned**, void*, void (*)(void*, const char*, const char*));
+  int (*from_object)(void*, DlVersioned**);
+  int (*to_object)(DlVersioned*, void**);
+  int (*tensor_from_object)(void*, DlTensor*);
+  int (*current_stream)(std::int32_t, std::int32_t, void**);
+};
 constexpr std::int32_t dl_cpu = 1;
 constexpr std::int32_t dl_cuda = 2;
 constexpr std::int32_t dl_cuda_host = 3;
@@ -125,8 +135,18 @@ std::vector<std::int64_t> integers(nb::handle sequence) {
 
 struct Class {
   ArrayLibrary library = ArrayLibrary::other;
-  const char* refusal = nullptr;  // why its arrays are never read
+  const char* refusal = nullptr;         // why its arrays are never read
+  const DlExchange* exchange = nullptr;  // if its type has one of a version that is known here
 };
+
+const DlExchange* exchange_of(nb::handle type) {
+  nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+  if (PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") == 0) return nullptr;
+  const auto* api =
+      static_cast<const DlExchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  while (api != nullptr && api->major != 1) api = api->older;
+  return api;
+}
 
 // Returns why a subclass of NumPy's array is refused: NumPy computes its results in another way.
 const char* refusal_of(nb::handle array) {
@@ -154,7 +174,7 @@ Class class_of(nb::handle object) {
   if (root == "numpy") library = ArrayLibrary::numpy;
   if (root == "torch" || nb::hasattr(object, "__torch_function__")) library = ArrayLibrary::torch;
   if (root == "cupy") library = ArrayLibrary::cupy;
-  if (root == "numba") library = ArrayLibrary::numba;
+  if (root == "numba" || root == "numba_cuda_mlir") library = ArrayLibrary::numba;
   if (root == "jax" || root == "jaxlib") library = ArrayLibrary::jax;
   if (library == ArrayLibrary::other && PyObject_CheckBuffer(object.ptr()) != 0 &&
       nb::isinstance(object, nb::module_::import_("numpy").attr("ndarray")))
@@ -162,7 +182,7 @@ Class class_of(nb::handle object) {
   auto& entry = known[next++ % known.size()];
   Py_XDECREF(entry.first);
   entry = {nb::borrow(type).release().ptr(),  // the reference is kept, so that its address is not used again
-           {library, library == ArrayLibrary::numpy ? refusal_of(object) : nullptr}};
+           {library, library == ArrayLibrary::numpy ? refusal_of(object) : nullptr, exchange_of(type)}};
   return entry.second;
 }
 
@@ -217,7 +237,8 @@ void read_torch(nb::handle tensor, Array& array) {
   if (TUNESMITH_GET(tensor, "requires_grad").is(Py_True) &&
       nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")()))
     refuse(
-        "The tensor requires a gradient, which this function does not compute; give tensor.detach(), or import "
+        "The tensor requires a gradient, which this function does not compute; give tensor.detach(), or "
+        "import "
         "tunesmith.torch_ops and call an operator of torch.ops.tunesmith, most of which do.");
   static std::array<std::pair<PyObject*, const Type*>, 16> known{};  // torch.dtype objects live for ever
   nb::object dtype = TUNESMITH_GET(tensor, "dtype");
@@ -311,6 +332,35 @@ void read_cuda_interface(nb::handle object, nb::handle interface, Array& array) 
   }
 }
 
+void check_version(const DlVersioned& managed) {
+  if (managed.major != 1)
+    refuse("The array speaks version " + std::to_string(managed.major) + " of DLPack; this is version 1.");
+}
+
+bool is_on_cuda(std::int32_t type) {
+  if (type != dl_cuda && type != dl_cuda_managed && type != dl_cpu && type != dl_cuda_host)
+    refuse("The array lies on a device of DLPack's type " + std::to_string(type) +
+           "; allowed are CPU (1), CUDA (2), pinned (3) and managed (13) memory.");
+  return type == dl_cuda || type == dl_cuda_managed;
+}
+
+constexpr std::string_view dl_codes = "iuf.Bcb";  // DLDataTypeCode 0 to 6
+
+void read_dl_tensor(const DlTensor& tensor, Array& array) {
+  if (tensor.lanes != 1) refuse("An array of vectors of several lanes cannot be used.");
+  const char letter = tensor.code < dl_codes.size() ? dl_codes[tensor.code] : '?';
+  set_type(array, type_of(letter, tensor.bits / 8));
+  array.device = is_on_cuda(tensor.device_type) ? tensor.device_id : -1;
+  array.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  array.shape.assign(tensor.shape, tensor.shape + tensor.dimensions);
+  if (tensor.strides != nullptr) {
+    array.strides.assign(tensor.strides, tensor.strides + tensor.dimensions);
+  } else {
+    set_row_major_strides(array);
+  }
+  if (array.library == ArrayLibrary::jax) array.readonly = true;  // JAX's arrays never change
+}
+
 void read_dlpack(nb::handle object, Array& array) {
   if (!nb::hasattr(object, "__dlpack_device__"))  // such as the tracers that jax.jit passes to a function
     refuse("A value of the type " + class_name(object) +
@@ -321,11 +371,7 @@ void read_dlpack(nb::handle object, Array& array) {
   if (!nb::try_cast(where, place))
     refuse("__dlpack_device__ of a value of the type " + class_name(object) + " gives " +
            nb::cast<std::string>(nb::repr(where)) + ", which is not a pair of small whole numbers.");
-  const std::int32_t type = place.first;
-  const bool on_cuda = type == dl_cuda || type == dl_cuda_managed;
-  if (!on_cuda && type != dl_cpu && type != dl_cuda_host)
-    refuse("The array lies on a device of DLPack's type " + std::to_string(type) +
-           "; allowed are CPU (1), CUDA (2), pinned (3) and managed (13) memory.");
+  const bool on_cuda = is_on_cuda(place.first);
   nb::dict arguments;
   arguments["max_version"] = nb::make_tuple(1, 1);
   if (on_cuda) arguments["stream"] = 1;  // the legacy default stream, on which the array is then used
@@ -342,28 +388,74 @@ void read_dlpack(nb::handle object, Array& array) {
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
     const auto* managed =
         static_cast<DlVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
-    if (managed->major != 1)
-      refuse("The array speaks version " + std::to_string(managed->major) + " of DLPack; this is version 1.");
+    check_version(*managed);
     tensor = &managed->tensor;
     array.readonly = (managed->flags & dl_read_only) != 0;
   } else {
     tensor = static_cast<DlTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
     if (tensor == nullptr) throw nb::python_error();
   }
-  if (tensor->lanes != 1) refuse("An array of vectors of several lanes cannot be used.");
-  static constexpr std::string_view codes = "iuf.Bcb";  // DLDataTypeCode 0 to 6
-  const char letter = tensor->code < codes.size() ? codes[tensor->code] : '?';
-  set_type(array, type_of(letter, tensor->bits / 8));
-  array.device = on_cuda ? tensor->device_id : -1;
-  array.data = static_cast<char*>(tensor->data) + tensor->byte_offset;
-  array.shape.assign(tensor->shape, tensor->shape + tensor->dimensions);
-  if (tensor->strides != nullptr) {
-    array.strides.assign(tensor->strides, tensor->strides + tensor->dimensions);
-  } else {
-    set_row_major_strides(array);
-  }
-  if (array.library == ArrayLibrary::jax) array.readonly = true;  // JAX's arrays never change
-  array.owner = capsule;                                          // its destructor gives the array back
+  read_dl_tensor(*tensor, array);
+  array.owner = capsule;  // its destructor gives the array back
+}
+
+nb::capsule owned(DlVersioned* managed) {
+  return {managed, [](void* data) noexcept {
+            auto* held = static_cast<DlVersioned*>(data);
+            if (held->deleter != nullptr) held->deleter(held);
+          }};
+}
+
+// By the functions of the type: no capsule is made, and work goes to the library's own stream.
+void read_by_exchange(nb::handle object, const DlExchange& exchange, Array& array) {
+  DlVersioned* managed = nullptr;
+  if (exchange.from_object(object.ptr(), &managed) != 0) throw nb::python_error();
+  array.owner = owned(managed);
+  check_version(*managed);
+  array.readonly = (managed->flags & dl_read_only) != 0;
+  read_dl_tensor(managed->tensor, array);
+  if (array.device < 0) return;
+  void* stream = nullptr;
+  if (exchange.current_stream(managed->tensor.device_type, managed->tensor.device_id, &stream) != 0)
+    throw nb::python_error();
+  array.stream = reinterpret_cast<std::uintptr_t>(stream);
+}
+
+struct AllocationError {
+  std::string kind, message;
+};
+
+void keep_error(void* to, const char* kind, const char* message) {
+  *static_cast<AllocationError*>(to) = {kind, message};
+}
+
+// A new array of the library of `like`, on its device; None if its type has no functions for that.
+nb::object new_array(nb::handle like, const std::vector<std::int64_t>& shape, std::string_view dtype) {
+  const DlExchange* exchange = class_of(like).exchange;
+  if (exchange == nullptr) return nb::none();
+  DlVersioned* given = nullptr;
+  if (exchange->from_object(like.ptr(), &given) != 0) throw nb::python_error();
+  const nb::capsule kept = owned(given);
+  const Type& type = type_of(dtype);
+  std::vector<std::int64_t> extents = shape;
+  DlTensor wanted = {.data = nullptr,
+                     .device_type = given->tensor.device_type,
+                     .device_id = given->tensor.device_id,
+                     .dimensions = static_cast<std::int32_t>(extents.size()),
+                     .code = static_cast<std::uint8_t>(dl_codes.find(type.kind)),
+                     .bits = static_cast<std::uint8_t>(8 * type.bytes),
+                     .lanes = 1,
+                     .shape = extents.data(),
+                     .strides = nullptr,
+                     .byte_offset = 0};
+  AllocationError error;
+  DlVersioned* made = nullptr;
+  if (exchange->allocate(&wanted, &made, &error, keep_error) != 0)
+    throw std::runtime_error("The library of a value of the type " + class_name(like) +
+                             " made no array of that type and shape: " + error.kind + ": " + error.message);
+  void* object = nullptr;
+  if (exchange->to_object(made, &object) != 0) throw nb::python_error();
+  return nb::steal(static_cast<PyObject*>(object));
 }
 
 }  // namespace
@@ -412,7 +504,7 @@ bool is_array(nb::handle object) {
   const ArrayLibrary library = library_of(object);
   return (library != ArrayLibrary::other && library != ArrayLibrary::numpy) ||
          PyObject_CheckBuffer(object.ptr()) != 0 || nb::hasattr(object, "__dlpack__") ||
-         nb::hasattr(object, "__cuda_array_interface__");
+         nb::hasattr(object, "__cuda_array_interface__") || class_of(object).exchange != nullptr;
 }
 
 Array array_of(nb::handle object) {
@@ -432,6 +524,10 @@ Array array_of(nb::handle object) {
     if (read_buffer(object, array)) return array;
     refuse("An array of the type " + class_name(object) +
            " whose elements have no buffer format cannot be used; convert them to a numeric type.");
+  }
+  if (its_class.exchange != nullptr) {
+    read_by_exchange(object, *its_class.exchange, array);
+    return array;
   }
   if (nb::hasattr(object, "__dlpack__")) {
     read_dlpack(object, array);
@@ -474,6 +570,14 @@ void bind_array(nb::module_& m) {
   m.def(
       "kind_of", [](nb::handle object) { return name(library_of(object)); }, nb::arg("object").none(),
       "The library of an array, by its type: numpy, torch, cupy, numba, jax or other.");
+  m.def(
+      "new_array",
+      [](nb::handle like, const std::vector<std::int64_t>& shape, const std::string& dtype) {
+        return new_array(like, shape, dtype);
+      },
+      nb::arg("like").none(), nb::arg("shape"), nb::arg("dtype"),
+      "A new array of the library and on the device of `like`, by the functions of its type "
+      "(__dlpack_c_exchange_api__); None if it has none.");
   nb::class_<Array>(
       m, "Array",
       "Where another library's array lies, without a copy. Raises TypeError for what is no array of "

@@ -27,7 +27,7 @@ struct Array {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;  ///< in elements
   bool readonly = false;
-  std::optional<std::uintptr_t> stream;  ///< the stream that the array's CUDA array interface names
+  std::optional<std::uintptr_t> stream;  ///< the stream that the array's interface names
   nb::object owner;                      ///< keeps `data`
 
   std::int64_t elements() const;
@@ -35,8 +35,9 @@ struct Array {
 };
 
 /// Reads a NumPy array or another object with the buffer protocol, a PyTorch tensor, a CuPy array, an object
-/// with the CUDA array interface (Numba), or an object with __dlpack__ (JAX). Throws nb::type_error for any
-/// other object, and for an element type that has no name here.
+/// with the CUDA array interface (Numba), an object whose type has __dlpack_c_exchange_api__, or one with
+/// __dlpack__ (JAX). Throws nb::type_error for any other object, and for an element type that has no name
+/// here.
 Array array_of(nb::handle object);
 
 /// True if the byte ranges of the two arrays, from the first to the last element, overlap.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib
 import sys
@@ -10,7 +11,7 @@ import sys
 import numpy as np
 
 from ._call_log import recording
-from ._core import kind_of
+from ._core import Array, kind_of, new_array
 from ._types import numpy_type
 
 
@@ -190,12 +191,13 @@ class _Numba:
         )
 
     @staticmethod
-    def _cuda():
-        return importlib.import_module("numba.cuda")
+    def _cuda(like):
+        root = type(like).__module__.partition(".")[0]  # numba or numba_cuda_mlir
+        return importlib.import_module(f"{root}.cuda")
 
     @staticmethod
     def empty(shape, dtype, like):
-        return _Numba._cuda().device_array(shape, numpy_type(dtype))
+        return _Numba._cuda(like).device_array(shape, numpy_type(dtype))
 
     @staticmethod
     def cast(array, dtype):
@@ -218,7 +220,7 @@ class _Numba:
 
     @staticmethod
     def of_numpy(array, like):
-        return _Numba._cuda().to_device(array)
+        return _Numba._cuda(like).to_device(array)
 
     @staticmethod
     def to_numpy(array):
@@ -287,29 +289,57 @@ class _Jax:
 
 
 class _Other(_NumPy):
-    """Arrays on a GPU of an unknown library; results are NumPy arrays, of which in_own_kind() makes arrays of that library."""
+    """Arrays on a GPU of an unknown library. Results are its own if its type has functions for that, else NumPy arrays, of which in_own_kind() makes
+    arrays of that library."""
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        made = new_array(like, list(shape), dtype)
+        return _NumPy.empty(shape, dtype, like) if made is None else made
+
+    @staticmethod
+    def allocator(like, shape, dtype):
+        return functools.partial(_Other.empty, shape, dtype, like)
+
+    @staticmethod
+    def result(array):
+        return _NumPy.result(array) if isinstance(array, np.ndarray) else array
 
 
-def own_namespace(args, kwargs):
-    """The first array of an unknown library that has the array API's namespace, with that, and all arguments; or None."""
+def maker_of_own_kind(args, kwargs):
+    """For the first array of an unknown library that can make arrays: a function that makes one of NumPy's, and all arguments; or None."""
     for value in (*args, *kwargs.values()):
-        if (
-            kind_of(value) == "other"
-            and hasattr(value, "__array_namespace__")
-            and hasattr(value, "__dlpack__")
-        ):
-            return value, value.__array_namespace__(), (*args, *kwargs.values())
+        if kind_of(value) != "other":
+            continue
+        if hasattr(type(value), "__dlpack_c_exchange_api__"):
+            return functools.partial(_by_functions_of_its_type, value), (*args, *kwargs.values())
+        if hasattr(value, "__array_namespace__") and hasattr(value, "__dlpack__"):
+            return functools.partial(_by_namespace, value), (*args, *kwargs.values())
     return None
 
 
-def in_own_kind(value, found):
-    """A new NumPy result as an array of the library of `found` (own_namespace()), by DLPack, on that array's device; anything else as it is."""
-    array, namespace, given = found
-    if not isinstance(value, (np.ndarray, np.generic)) or any(value is one for one in given):
-        return value
-    made = namespace.from_dlpack(np.asarray(value))
+def _by_namespace(array, value):
+    made = array.__array_namespace__().from_dlpack(np.asarray(value))
     device = getattr(array, "device", None)
     return made if device is None or made.device == device else made.to_device(device)
+
+
+def _by_functions_of_its_type(array, value):
+    made = new_array(array, list(value.shape), value.dtype.name)
+    place = None if made is None else Array(made)
+    if place is None or place.device >= 0 or not place.contiguous:  # on a GPU kernels write to its arrays
+        return value
+    value = np.ascontiguousarray(value)
+    ctypes.memmove(place.pointer, value.ctypes.data, value.nbytes)
+    return made
+
+
+def in_own_kind(value, found):
+    """A new NumPy result as an array of the library that maker_of_own_kind() found, on that array's device; anything else as it is."""
+    make, given = found
+    if not isinstance(value, (np.ndarray, np.generic)) or any(value is one for one in given):
+        return value
+    return make(value)
 
 
 libraries = {"numpy": _NumPy, "torch": _Torch, "cupy": _CuPy, "numba": _Numba, "jax": _Jax, "other": _Other}

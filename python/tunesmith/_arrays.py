@@ -10,7 +10,7 @@ import numpy as np
 from ._array_libraries import libraries
 from ._call_log import recording
 from ._core import Array, is_array, kind_of
-from ._types import type_names
+from ._types import numpy_type, type_names
 
 
 def _whole_elements(array: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -29,6 +29,20 @@ def _whole_elements(array: np.ndarray) -> tuple[np.ndarray, bool]:
     return array.astype(dtype.newbyteorder("="), order="C"), True
 
 
+class _InHostMemory:
+    """An array of another library in ordinary memory, for numpy.asarray()."""
+
+    def __init__(self, seen: Array):
+        self.seen = seen  # keeps the memory
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (seen.pointer, seen.readonly),
+            "typestr": numpy_type(seen.dtype).str,
+            "shape": seen.shape,
+            "strides": tuple(stride * seen.itemsize for stride in seen.strides),
+        }
+
+
 def _readable(value) -> tuple[object, bool]:
     """The array that is read for this object, itself or a view of it; and True if that is a copy, because a kernel cannot read the object in
     place."""
@@ -42,8 +56,8 @@ def _readable(value) -> tuple[object, bool]:
     try:
         view = memoryview(value)
     except TypeError:
-        on_host = hasattr(value, "__dlpack__") and Array(value).device < 0
-        return (np.from_dlpack(value) if on_host else value), False
+        seen = Array(value)
+        return (np.asarray(_InHostMemory(seen)) if seen.device < 0 else value), False
     try:
         return _whole_elements(np.asarray(view))
     except (ValueError, NotImplementedError) as error:

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from ._array_libraries import in_own_kind, own_namespace
+from ._array_libraries import in_own_kind, maker_of_own_kind
 from ._call_log import recording
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -83,7 +83,7 @@ def with_explained_keywords(function: _Function) -> _Function:
     @functools.wraps(function)
     def call(*args, **kwargs):
         try:
-            if recording.inside or (found := own_namespace(args, kwargs)) is None:
+            if recording.inside or (found := maker_of_own_kind(args, kwargs)) is None:
                 return function(*args, **kwargs)
             recording.inside = True
             try:

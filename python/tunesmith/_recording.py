@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ._array_libraries import in_own_kind, libraries, own_namespace
+from ._array_libraries import in_own_kind, libraries, maker_of_own_kind
 from ._call_log import Log, recording
 from ._core import Memo, kind_of
 from ._device import current_device, may_have_gpu
@@ -38,7 +38,7 @@ def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
         raise
     finally:
         recording.log = None
-    if not recording.inside and (found := own_namespace(args, kwargs)) is not None:
+    if not recording.inside and (found := maker_of_own_kind(args, kwargs)) is not None:
         return in_own_kind(value, found)
     if log.launches and log.only_launches:
         is_number = log.number is not None and log.number[0] is value

@@ -3,11 +3,12 @@
 
 import ctypes
 
+import dlpack_exchange as exchange
 import numpy as np
 import pytest
 import tunesmith
 from tunesmith import Array
-from tunesmith._core import kind_of
+from tunesmith._core import kind_of, new_array
 
 
 def test_a_numpy_array_is_read_without_a_copy():
@@ -41,6 +42,7 @@ def test_a_library_is_known_by_its_module():
         ("torch", "torch"),
         ("cupy._core.core", "cupy"),
         ("numba.cuda", "numba"),
+        ("numba_cuda_mlir.numba_cuda.cudadrv.devicearray", "numba"),
         ("jaxlib._jax", "jax"),
         (None, "other"),
         ("cupyx", "other"),
@@ -98,6 +100,52 @@ def test_dlpack_of_any_version_is_read(kind):
     x.flags.writeable = False
     if kind is Exported:
         assert Array(Exported(x)).readonly
+
+
+@pytest.mark.parametrize("kind", [exchange.Foreign, exchange.Newer])
+def test_arrays_whose_type_has_functions_for_dlpack(kind):
+    x = np.arange(12.0, dtype=np.float32).reshape(3, 4)
+    seen = Array(kind(x.T))
+    assert (seen.kind, seen.dtype, seen.shape, seen.strides) == ("other", "float32", (4, 3), (1, 4))
+    assert (seen.pointer, seen.device, seen.readonly) == (x.ctypes.data, -1, False)
+    assert len(exchange.lent) == 1
+    del seen
+    assert not exchange.lent  # what was lent is given back
+    on_gpu = Array(kind(x, device_type=2))
+    assert (on_gpu.device, on_gpu.stream) == (0, 4096)  # its own stream
+    del on_gpu
+    exchange.state["flags"] = 1
+    try:
+        assert Array(kind(x)).readonly
+    finally:
+        exchange.state["flags"] = 0
+
+
+def test_results_are_made_by_the_functions_of_an_array_s_type():
+    x = np.arange(12.0).reshape(3, 4)
+    for function in (
+        lambda a: tunesmith.sum(a, axis=0),
+        lambda a: tunesmith.sum(a),
+        lambda a: tunesmith.argmax(a, 1),
+        lambda a: tunesmith.einsum("ij,kj->ik", a, a),
+        lambda a: tunesmith.vectorize("a > 3")(a),
+        lambda a: tunesmith.ndimage.gaussian_filter(a, 1.0),
+        lambda a: tunesmith.ndimage.sobel(a),
+    ):
+        for _ in range(2):
+            found, expected = function(exchange.Foreign(x)), function(x)
+            assert type(found) is exchange.Foreign and found.array.dtype == np.asarray(expected).dtype
+            np.testing.assert_array_equal(found.array, expected)
+    made = new_array(exchange.Foreign(x, device_type=2), [2, 5], "int64")  # on the same device
+    assert (made.device_type, made.array.shape, made.array.dtype) == (2, (2, 5), np.int64)
+    exchange.state["refuse"] = "nothing is left"
+    try:
+        with pytest.raises(RuntimeError, match="Foreign made no array.*MemoryError: nothing is left"):
+            new_array(exchange.Foreign(x), [2], "int64")
+    finally:
+        exchange.state["refuse"] = ""
+    assert new_array(x, [2], "int64") is None
+    assert not exchange.lent
 
 
 def test_another_kind_of_device_is_a_type_error():
