@@ -213,10 +213,10 @@ void run_replay(const ReplayRequest& request) {
   std::vector<std::string> columns = {"space", "configs", "strategy"};
   for (const double mark : at)
     columns.push_back(short_text(mark, by_seconds && mark < 10 ? 1 : 0) + (by_seconds ? " s" : ""));
-  TextTable table(for_people
-                      ? columns
-                      : std::vector<std::string>{"space", "configs", "strategy", "prior", "warm_start", "lag",
-                                                 by_seconds ? "seconds" : "verdicts", "mean", "low"});
+  TextTable table(for_people ? columns
+                             : std::vector<std::string>{"space", "configs", "strategy", "prior", "warm_start",
+                                                        "lag", by_seconds ? "seconds" : "verdicts", "mean",
+                                                        "error", "low"});
   for (const std::string& strategy : request.strategies) {
     how.strategy = strategy;
     std::vector<Quality> total(at.size());
@@ -234,11 +234,13 @@ void run_replay(const ReplayRequest& request) {
       for (std::size_t m = 0; m < at.size(); ++m) {
         const Quality quality = quality_of(qualities[m]);
         total[m].mean += quality.mean / static_cast<double>(spaces.size());
+        total[m].error = std::hypot(total[m].error, quality.error / static_cast<double>(spaces.size()));
         total[m].low += quality.low / static_cast<double>(spaces.size());
-        row.emplace_back(short_text(quality.mean, 3) + " / " + short_text(quality.low, 2));
+        row.emplace_back(with_error(quality) + " / " + short_text(quality.low, 2));
         if (!for_people) {
           table.add({recordings[s].name, size, strategy, request.prior, std::int64_t{request.warm_start},
-                     static_cast<std::int64_t>(request.lag), at[m], quality.mean, quality.low});
+                     static_cast<std::int64_t>(request.lag), at[m], quality.mean,
+                     std::isnan(quality.error) ? Cell() : Cell(quality.error), quality.low});
         }
       }
       if (for_people) table.add(row);
@@ -246,7 +248,7 @@ void run_replay(const ReplayRequest& request) {
     if (!for_people || spaces.size() < 2) continue;
     std::vector<Cell> row = {std::string("mean"), Cell(), strategy};
     for (const Quality& quality : total)
-      row.emplace_back(short_text(quality.mean, 3) + " / " + short_text(quality.low, 2));
+      row.emplace_back(with_error(quality) + " / " + short_text(quality.low, 2));
     table.add(row);
   }
   exact_output() << table.as(request.format);
@@ -265,7 +267,9 @@ void add_replay_command(CLI::App& app) {
           "a T1 file before a T4 file names its kernel")
       ->required();
   command
-      ->add_option("--strategy", request->strategies, "Strategies, separated by commas: " + strategy_names())
+      ->add_option("--strategy", request->strategies,
+                   "Strategies, separated by commas: " + strategy_names() +
+                       ",\nrun:COMMAND or unix:SOCKET of your own")
       ->delimiter(',')
       ->capture_default_str();
   command

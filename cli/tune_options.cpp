@@ -27,7 +27,9 @@ void add_search_options(CLI::App* command, TuneRequest& request) {
       ->capture_default_str();
   command->add_option("--until", options.search.until,
                       "End a search when the model expects less improvement than this, such as 0.5%");
-  command->add_option("--strategy", options.search.strategy, "How to search: " + strategy_names())
+  command
+      ->add_option("--strategy", options.search.strategy,
+                   "How to search: " + strategy_names() + ",\nrun:COMMAND or unix:SOCKET of your own")
       ->capture_default_str();
   command
       ->add_option("--prior", request.prior, "none: search all configs alike, whatever the heuristics prefer")

@@ -47,9 +47,10 @@ from ._statistics import (
     std,
     var,
 )
+from ._strategies import SearchSpace, serve_strategy
 from ._tensors import einsum, permute, tensor
 from ._transposition import transpose
-from ._tuning import Capture, capture, describe, program, tune, winners
+from ._tuning import Capture, capture, describe, program, replay, tune, winners
 from ._user_kernels import write_kernel
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "Capture",
     "Dispatcher",
     "Plan",
+    "SearchSpace",
     "Vectorized",
     "__version__",
     "all",
@@ -102,11 +104,13 @@ __all__ = [
     "program",
     "ptp",
     "reduction",
+    "replay",
     "report",
     "rms_norm",
     "rows",
     "scan",
     "serve_reference",
+    "serve_strategy",
     "set_device",
     "set_dispatcher",
     "show_config",

@@ -149,16 +149,16 @@ def serve_reference(function: Callable[..., Any]) -> None:
 
 
 @contextlib.contextmanager
-def listening(function):
-    """The words for --reference by which the program asks `function` of this process while the with-block runs."""
+def listening(function, serve=_serve):
+    """The words for --reference by which the program asks `function` of this process while the with-block runs; with another serve() for --strategy."""
     folder = tempfile.mkdtemp(prefix="tunesmith_")
     # The tuner shows and stores this name.
     path = os.path.join(folder, re.sub(r"\W", "_", _name(function))[:40])
     lock = threading.Lock()  # one of several devices' processes is answered at a time
 
     def answer(connection):
-        with connection, connection.makefile("rwb") as stream, contextlib.suppress(OSError):
-            _serve(function, stream, stream, lock)
+        with contextlib.suppress(OSError), connection, connection.makefile("rwb") as stream:
+            serve(function, stream, stream, lock)
 
     def accept(server):
         with contextlib.suppress(OSError):

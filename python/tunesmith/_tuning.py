@@ -19,6 +19,7 @@ from . import _dispatchers
 from ._core import default_database
 from ._device import current_device
 from ._references import listening
+from ._strategies import SearchSpace, Strategy, answer_search
 
 Problem = str | Mapping[str, Any]
 
@@ -159,6 +160,7 @@ def tune(
     database: str | os.PathLike[str] | None = None,
     reference: Callable[..., Any] | None = None,
     inputs: Callable[..., Any] | None = None,
+    strategy: str | Callable[[SearchSpace], Strategy] | None = None,
     progress: bool = True,
     **options: Any,
 ) -> Any:
@@ -173,7 +175,8 @@ def tune(
     description names, else the untuned kernel. It runs in this process.
     inputs: a function that gives arrays which cannot hold arbitrary numbers, such as indices: from the problem's parameters that its parameters
     name and `seed` it makes a dict of some of the input arrays. It runs in this process. None: as the description says.
-    database: a file; None: the user's own. options: those of the command line, such as seed=3, strategy="random", jobs=8.
+    strategy: a word of the command line, such as "random", or one of your own, as serve_strategy() says. It runs in this process.
+    database: a file; None: the user's own. options: those of the command line, such as seed=3, jobs=8.
     progress: shows a bar (tqdm's if it is installed) or lines on stderr. Ctrl-C keeps the verdicts so far; a later run reuses them.
     Returns the winners, as winners() does; functions of this package use them from then on.
     Raises ValueError for wrong input, RuntimeError if it failed, for example because the base kernel is wrong.
@@ -204,25 +207,94 @@ def tune(
         arguments += ["--device", _device(device)]
         if database is not None:
             arguments += ["--db", os.fspath(database)]
-        for name, value in options.items():
-            flag = "--" + name.replace("_", "-")
-            if value is True:
-                arguments.append(flag)
-            elif value is not False and value is not None:
-                arguments += [flag, str(value)]
+        arguments += _flags(options)
         with contextlib.ExitStack() as answering:
-            words = {}
+            words: dict[str, str] = {}
             for flag, function in (("--reference", reference), ("--inputs", inputs)):
                 if function is not None:
                     address = answering.enter_context(listening(function))
                     words[address] = f"{getattr(function, '__name__', 'a function')}() of Python"
                     arguments += [flag, address]
+            if strategy is not None:
+                arguments += ["--strategy", answering.enter_context(_strategy_word(strategy, words))]
             _run(arguments, progress, os.path.basename(op) if op else "tuning", words)
     finally:
         if file is not None:
             os.unlink(file)
     _dispatchers.forget_dispatchers()
     return winners(op, database=database)
+
+
+@contextlib.contextmanager
+def _strategy_word(strategy, words: dict[str, str]):
+    """The word for --strategy; words: gets what is shown in its place."""
+    if isinstance(strategy, str):
+        yield strategy
+        return
+    with listening(strategy, answer_search) as address:
+        words[address] = getattr(strategy, "__name__", type(strategy).__name__)
+        yield address
+
+
+def replay(
+    sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    strategy: str | Callable[[SearchSpace], Strategy] | Iterable[str | Callable[[SearchSpace], Strategy]] = (
+        "auto",
+        "random",
+    ),
+    *,
+    budget: int | str = 320,
+    repeats: int = 20,
+    progress: bool = False,
+    **options: Any,
+) -> Any:
+    """Searches spaces that were measured before, without a device, as `tunesmith replay` does.
+
+    sources: a database, a T4 file, a Kernel Tuner cache or a table of verdicts, or several. strategy: a word of the command line, or one of your own,
+    as serve_strategy() says; or several. budget: a number of verdicts, or a time as a text ("60s"). repeats: searches with different seeds.
+    options: those of the command line, such as prior="none", op="conv2d", lag=4. progress: shows what the program says on stderr.
+    Returns a row for each space, strategy and number of verdicts: a pandas DataFrame if pandas is installed, else a list of dicts. Its columns are
+    space, configs, strategy, prior, warm_start, lag, verdicts (or seconds), mean (of optimum / best found over the repeats), error (its standard error)
+    and low (the 5th percentile). Raises ValueError for wrong input, RuntimeError if a strategy failed.
+
+    >>> lines = [f'rows,BLOCK={block},ok,{us},1' for block, us in ((32, 3.0), (64, 2.0), (128, 4.0))]
+    >>> with open('recorded.csv', 'w') as file:
+    ...     print('template,config,verdict,median_us,compile_ms', *lines, sep=chr(10), file=file)
+    >>> len(tunesmith.replay('recorded.csv', ['exhaustive', 'random'], repeats=1))
+    2
+    """
+    several = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    wanted = [strategy] if isinstance(strategy, str) or callable(strategy) else list(strategy)
+    arguments = ["replay", *map(os.fspath, several), "--format", "json"]
+    arguments += ["--budget", str(budget), "--repeats", str(repeats), *_flags(options)]
+    words: dict[str, str] = {}
+    with contextlib.ExitStack() as answering:
+        named = [answering.enter_context(_strategy_word(one, words)) for one in wanted]
+        rows = json.loads(_run([*arguments, "--strategy", ",".join(named)], progress, words=words))
+    for row in rows:
+        row["strategy"] = words.get(row["strategy"], row["strategy"])
+    return _table(rows)
+
+
+def _flags(options: Mapping[str, Any]) -> list[str]:
+    """Options of the command line by the names of Python's keywords."""
+    flags = []
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            flags.append(flag)
+        elif value is not False and value is not None:
+            flags += [flag, str(value)]
+    return flags
+
+
+def _table(rows: list[dict[str, Any]]) -> Any:
+    """A DataFrame if pandas is installed."""
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.DataFrame(rows)
 
 
 def describe(file: str | os.PathLike[str], *, kernel: str | None = None, tuner: str | None = None) -> str:
@@ -274,11 +346,7 @@ def winners(
         if device:
             arguments += ["--device", device]
         rows = json.loads(_run(arguments, False) or "[]")
-    try:
-        import pandas
-    except ImportError:
-        return rows
-    return pandas.DataFrame(rows)
+    return _table(rows)
 
 
 class Capture:

@@ -21,7 +21,7 @@ mask = random.integers(1, 5, (3, 3)).astype("d")
 
 # Public functions that take no arrays.
 without_arrays = set(
-    "capture current_device default_database describe device dispatcher first_device forget_dispatchers ops program report serve_reference set_device set_dispatcher show_config tune "
+    "capture current_device default_database describe device dispatcher first_device forget_dispatchers ops program replay report serve_reference serve_strategy set_device set_dispatcher show_config tune "
     "vectorize winners write_kernel".split()
 )
 

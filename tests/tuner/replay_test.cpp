@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 
 #include "kernel_file/find_op.h"
 #include "tuner/search/ablation.h"
@@ -121,10 +122,12 @@ TEST(Replay, EndsWhereLittleIsExpected) {
   EXPECT_EQ(replay(space, how).size(), 300U);
 }
 
-TEST(Replay, QualityIsTheMeanAndTheFifthPercentile) {
+TEST(Replay, QualityIsTheMeanWithItsStandardErrorAndTheFifthPercentile) {
   std::vector<double> values;
   for (int n = 1; n <= 100; ++n) values.push_back(n / 100.0);
   EXPECT_NEAR(quality_of(values).mean, 0.505, 1e-9);
+  EXPECT_NEAR(quality_of(values).error, 0.0290115, 1e-7);
+  EXPECT_TRUE(std::isnan(quality_of({1.0}).error));  // one search says nothing of others
   EXPECT_NEAR(quality_of(values).low, 0.06, 1e-9);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -14,15 +13,6 @@
 
 namespace tunesmith {
 namespace {
-
-MeanEstimate estimated(const std::vector<double>& values) {
-  const auto size = static_cast<double>(values.size());
-  if (values.empty()) return {std::nan(""), std::nan("")};
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / size;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return {mean, size > 1 ? std::sqrt(squares / (size - 1) / size) : std::nan("")};
-}
 
 // The expected logarithm of the least of `drawn` of these times, which are sorted.
 double best_of(const std::vector<double>& times, std::size_t drawn) {
@@ -127,7 +117,7 @@ void add(Samples& its, const TemplateRows& part, std::size_t rule) {
   const std::size_t drawn = std::min({alone.size(), keep.size(), std::size_t{10}});
   if (drawn >= least_alone) its.slower.push_back(best_of(alone, drawn) - best_of(keep, drawn));
   if (!alone_ms.empty() && !keep_ms.empty())
-    its.compile.push_back(estimated(alone_ms).mean / estimated(keep_ms).mean);
+    its.compile.push_back(mean_of(alone_ms).mean / mean_of(keep_ms).mean);
 }
 
 }  // namespace
@@ -159,12 +149,12 @@ std::vector<AblatedRule> ablation(std::span<const Recording> recordings, std::si
   }
   std::vector<AblatedRule> results;
   for (auto& [key, its] : all) {
-    const MeanEstimate logarithm = estimated(its.slower);
+    const MeanEstimate logarithm = mean_of(its.slower);
     its.rule.slower = {std::exp(logarithm.mean), std::exp(logarithm.mean) * logarithm.error};
     its.rule.least_slower =
         its.slower.empty() ? std::nan("") : std::exp(*std::min_element(its.slower.begin(), its.slower.end()));
-    its.rule.compile = estimated(its.compile);
-    for (const std::vector<double>& changes : its.change) its.rule.change.push_back(estimated(changes));
+    its.rule.compile = mean_of(its.compile);
+    for (const std::vector<double>& changes : its.change) its.rule.change.push_back(mean_of(changes));
     results.push_back(std::move(its.rule));
   }
   return results;

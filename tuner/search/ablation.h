@@ -9,13 +9,9 @@
 #include <vector>
 
 #include "tuner/search/recorded.h"
+#include "tuner/search/statistics.h"
 
 namespace tunesmith {
-
-/// A mean over recordings, or over recordings and repeats, and its standard error; NaN if there are none.
-struct MeanEstimate {
-  double mean = 0, error = 0;
-};
 
 struct AblatedRule {
   std::string op, template_name, why;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "tuner/search/additive_model.h"
@@ -49,6 +50,8 @@ std::unique_ptr<Guide> make_model(const Points& points, std::uint64_t seed, Prio
 std::unique_ptr<Guide> make_neighbours(const Points& points, std::uint64_t seed);
 std::unique_ptr<Guide> make_genetic(const Points& points, std::uint64_t seed);
 std::unique_ptr<Guide> make_ablation(const Points& points, std::uint64_t seed);
+/// Asks a program of the caller: `words` as of AskedProgram (docs/searching.md).
+std::unique_ptr<Guide> make_asking(const Points& points, std::uint64_t seed, const std::string& words);
 std::unique_ptr<Guide> make_auto(const Points& points, std::uint64_t seed, Prior prior);
 
 }  // namespace tunesmith

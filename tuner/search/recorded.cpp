@@ -115,7 +115,8 @@ RecordedSpace::RecordedSpace(const Recording& recording,
     space_.parts.push_back(
         {index,
          space_of(axes, beginnings, worth ? worth(templates_[index]) : std::vector<Rule>()),
-         {static_cast<double>(hashed.size())}});
+         {static_cast<double>(hashed.size())},
+         templates_[index]});
   }
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <deque>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "tuner/search/shard.h"
@@ -69,9 +68,8 @@ std::vector<ReplayStep> replay(const RecordedSpace& recorded, const Replay& how)
 Quality quality_of(std::vector<double> qualities) {
   if (qualities.empty()) return {};
   std::sort(qualities.begin(), qualities.end());
-  const auto size = static_cast<double>(qualities.size());
-  return {std::accumulate(qualities.begin(), qualities.end(), 0.0) / size,
-          qualities[static_cast<std::size_t>(0.05 * size)]};
+  return {mean_of(qualities),
+          qualities[static_cast<std::size_t>(0.05 * static_cast<double>(qualities.size()))]};
 }
 
 }  // namespace tunesmith

@@ -8,6 +8,7 @@
 
 #include "tuner/search/policy.h"
 #include "tuner/search/recorded.h"
+#include "tuner/search/statistics.h"
 
 namespace tunesmith {
 
@@ -33,8 +34,7 @@ struct ReplayStep {
 std::vector<ReplayStep> replay(const RecordedSpace& space, const Replay& how);
 
 /// The quality over repeats with different seeds.
-struct Quality {
-  double mean = 0;
+struct Quality : MeanEstimate {
   double low = 0;  ///< the 5th percentile
 };
 Quality quality_of(std::vector<double> qualities);

@@ -166,7 +166,7 @@ SearchSpace search_space(const Op& op, const Problem& problem, const DeviceFacts
     if (!wanted || why_not(tmpl, problem, device)) continue;
     Space configs = tmpl.space(problem, device);
     const ConfigCount count = configs.size();
-    space.parts.push_back({i, std::move(configs), count});
+    space.parts.push_back({i, std::move(configs), count, tmpl.name});
   }
   return space;
 }
@@ -204,13 +204,21 @@ std::string strategy_names() {
   return names;
 }
 
+std::string asked_words(std::string_view strategy) {
+  constexpr std::string_view command = "run:";
+  if (strategy.starts_with("unix:")) return std::string(strategy);
+  return strategy.starts_with(command) ? std::string(strategy.substr(command.size())) : std::string();
+}
+
 void refuse_unknown_strategy(std::string_view name) {
+  if (!asked_words(name).empty()) return;
   const auto all = strategies();
   if (std::any_of(all.begin(), all.end(), [&](const Strategy& each) { return each.name == name; })) return;
   std::vector<std::string> names;
   for (const Strategy& each : all) names.emplace_back(each.name);
   throw UsageError("The strategy " + std::string(name) + " does not exist; the strategies are " +
-                   listed(names) + "." + did_you_mean(name, names));
+                   listed(names) + ", or run:COMMAND and unix:SOCKET for one of your own." +
+                   did_you_mean(name, names));
 }
 
 std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed,
@@ -228,6 +236,8 @@ std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace
     return guided([&](const Points& points) { return make_neighbours(points, seed); });
   if (strategy == "model")
     return guided([&](const Points& points) { return make_model(points, seed, prior); });
+  if (const std::string words = asked_words(strategy); !words.empty())
+    return guided([&](const Points& points) { return make_asking(points, seed, words); });
   return guided([&](const Points& points) { return make_auto(points, seed, prior); });
 }
 

@@ -42,6 +42,7 @@ struct SearchSpace {
     std::size_t template_index = 0;
     Space space;
     ConfigCount count = {};
+    std::string name = {};  ///< of the template
   };
   std::optional<Point> base;  ///< always proposed first, even if its template is not searched
   std::vector<TemplateSpace> parts;
@@ -117,6 +118,9 @@ struct Strategy {
 };
 std::span<const Strategy> strategies();
 std::string strategy_names();  ///< "auto, model, …"
+/// The words of a strategy that is a program of the caller, for AskedProgram: of "unix:SOCKET" itself, of
+/// "run:COMMAND" the command. Empty for others.
+std::string asked_words(std::string_view strategy);
 void refuse_unknown_strategy(std::string_view name);
 
 /// Throws UsageError if there is no such strategy.

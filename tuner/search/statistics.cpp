@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace tunesmith {
@@ -29,6 +30,15 @@ double normal_quantile(double above) {
 }
 
 }  // namespace
+
+MeanEstimate mean_of(std::span<const double> values) {
+  const auto size = static_cast<double>(values.size());
+  if (values.empty()) return {std::nan(""), std::nan("")};
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / size;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, size > 1 ? std::sqrt(squares / (size - 1) / size) : std::nan("")};
+}
 
 std::optional<Interval> median_interval(std::span<const double> values, double confidence) {
   // The median lies outside [rank k from below, rank k from above] if fewer than k of n coins show heads, or

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals of a binary's time from the times of a few loads, as pure functions of measurements.
+// Intervals of a binary's time from the times of a few loads, and means of searches, as pure functions of
+// measurements.
 #pragma once
 
 #include <optional>
 #include <span>
 
 namespace tunesmith {
+
+/// A mean, and its standard error, NaN of fewer than two values; both are NaN if there are none.
+struct MeanEstimate {
+  double mean = 0, error = 0;
+};
+MeanEstimate mean_of(std::span<const double> values);
 
 struct Interval {
   double low = 0;
