@@ -10,7 +10,7 @@ from pathlib import Path
 
 bench = Path(sys.argv.pop(1))
 sys.path.insert(0, str(bench))
-import kernel_tuner_strategies as strategies
+import kernel_tuner_strategies as strategies  # noqa: E402
 
 
 class Counting(unittest.TestCase):
