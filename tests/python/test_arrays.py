@@ -2,12 +2,15 @@
 """Tests where the array of another library lies."""
 
 import ctypes
+import sys
+import types
 
 import dlpack_exchange as exchange
 import numpy as np
 import pytest
 import tunesmith
 from tunesmith import Array
+from tunesmith._array_libraries import libraries
 from tunesmith._core import kind_of, new_array
 
 
@@ -48,6 +51,16 @@ def test_a_library_is_known_by_its_module():
         ("cupyx", "other"),
     ):
         assert kind_of(type("ndarray", (), {"__module__": module})()) == kind
+
+
+@pytest.mark.parametrize("root", ["numba", "numba_cuda_mlir"])
+def test_an_array_of_numba_gets_results_of_its_own_package(root, monkeypatch):
+    package, cuda = types.ModuleType(root), types.ModuleType(f"{root}.cuda")
+    cuda.device_array = lambda shape, dtype: (root, shape, dtype)
+    monkeypatch.setitem(sys.modules, root, package)
+    monkeypatch.setitem(sys.modules, f"{root}.cuda", cuda)
+    like = type("DeviceNDArray", (), {"__module__": f"{root}.cudadrv.devicearray"})()
+    assert libraries[kind_of(like)].empty((2, 3), "float32", like) == (root, (2, 3), np.float32)
 
 
 def test_what_is_no_array_is_a_type_error():
