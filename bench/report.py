@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the measurements of bench.py as a page with tables and goals, and a picture of the ratios:
 `report.py results.csv [more.csv ...]` writes results.md and results.svg beside the first file. Where several files have
-the same case, the last file's rows are taken."""
+the same case, the last file's rows are taken. `report.py --by-op by_op.svg results.csv [more.csv ...]` draws one bar per op of
+each file."""
 
 import csv
 import html
@@ -12,6 +13,7 @@ import statistics
 import sys
 from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 COLUMNS = [
     "op",
@@ -257,51 +259,128 @@ def markdown(rows, picture):
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 
-def svg(rows):
-    """One bar per case: its best peer's time divided by Tunesmith's, on a logarithmic axis that begins at 0.5."""
-    right, bar, top = 160, 16, 50
-    shown = []  # op, case, peer, ratio
+def ratios(rows):
+    """(op, case, peer, the best peer's time / Tunesmith's) of each case with both."""
     for op, named in cases(rows).items():
         for case in named.values():
             best = next(iter(case.timed("peer")), None)
             if best and case.us(OURS):
-                shown.append((op, case.name, best[1], best[0] / case.us(OURS)))
-    left = max([250] + [20 + 7 * len(name) for _, name, *_ in shown])  # of the names
-    width = left + 650
-    scale = (width - left - right) / math.log2(max([ratio for *_, ratio in shown] + [2.0]) / 0.5)
+                yield op, case.name, best[1], best[0] / case.us(OURS)
+
+
+def device(rows):
+    return next((row["note"].split(",")[0] for row in rows if row["case"] == "device"), "an unknown GPU")
+
+
+class Bar(NamedTuple):
+    name: str
+    ratio: float
+    words: str
+    colour: str
+    ends: tuple = ()  # the least and the largest ratio of what it stands for
+
+
+def bars(title, groups):
+    """A picture of (heading, bars) of ratios. A bar begins at 1, where both are equally fast, on a logarithmic axis."""
+    thick, top = 16, 46
+    every = [bar for _, of_group in groups for bar in of_group]
+    right = max([160] + [20 + 6 * len(bar.words) for bar in every])
+    found = [ratio for bar in every for ratio in (bar.ratio, *bar.ends)]
+    least, most = min([1.0, *found]), max([2.0, *found])
+    left = max([200] + [20 + 7 * len(bar.name) for bar in every])  # of the names
+    width = left + 490 + right
+    scale = (width - left - right) / math.log2(most / least)
+    bottom = top + 26 + sum((18 if heading else 6) + thick * len(of_group) for heading, of_group in groups)
 
     def x_of(ratio):
-        return left + scale * math.log2(max(ratio, 0.5) / 0.5)
+        return left + scale * math.log2(ratio / least)
 
-    shapes, y, last = [], top, None
-    for op, name, peer, ratio in shown:
-        if op != last:
-            y += 18
+    shapes = []
+    for power in range(math.ceil(math.log2(least) - 1e-9), math.floor(math.log2(most) + 1e-9) + 1):
+        x, dashes = x_of(2.0**power), "" if power == 0 else ' stroke-dasharray="2 3"'
+        shapes.append(
+            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{bottom - 22}" stroke="{"#333" if power == 0 else "#bbb"}"{dashes}/>'
+        )
+        shapes.append(
+            f'<text x="{x:.1f}" y="{bottom - 8}" text-anchor="middle" font-size="10">{2.0**power:g}×</text>'
+        )
+    y = top
+    for heading, of_group in groups:
+        y += 18 if heading else 6
+        if heading:
             shapes.append(
-                f'<text x="{left - 10}" y="{y - 4}" text-anchor="end" font-weight="bold">{op}</text>'
+                f'<text x="{left - 10}" y="{y - 4}" text-anchor="end" font-weight="bold">{html.escape(heading)}</text>'
             )
-            last = op
-        end = x_of(ratio)
-        shapes.append(f'<text x="{left - 10}" y="{y + 11}" text-anchor="end">{html.escape(name)}</text>')
-        shapes.append(
-            f'<rect x="{left}" y="{y}" width="{end - left:.1f}" height="{bar - 3}" '
-            f'fill="{COLOURS.get(peer, OTHER)}"/>'
-        )
-        shapes.append(
-            f'<text x="{end + 4:.1f}" y="{y + 10}" font-size="10">{ratio:.2f}× {html.escape(peer)}</text>'
-        )
-        y += bar
-    one = x_of(1)
-    shapes.append(
-        f'<line x1="{one:.1f}" y1="{top}" x2="{one:.1f}" y2="{y}" stroke="black" stroke-dasharray="3 3"/>'
-    )
-    y += 12
+        for bar in of_group:
+            one, other = sorted((x_of(1), x_of(bar.ratio)))
+            shapes.append(
+                f'<text x="{left - 10}" y="{y + 11}" text-anchor="end">{html.escape(bar.name)}</text>'
+            )
+            shapes.append(
+                f'<rect x="{one:.1f}" y="{y}" width="{max(other - one, 0.5):.1f}" height="{thick - 3}" fill="{bar.colour}"/>'
+            )
+            if bar.ends:
+                a, b = map(x_of, bar.ends)
+                shapes.append(
+                    f'<path d="M{a:.1f} {y + 3}v7m0 -3.5H{b:.1f}m0 -3.5v7" fill="none" stroke="#333"/>'
+                )
+            shapes.append(
+                f'<text x="{max(other, *map(x_of, bar.ends or (1.0,))) + 5:.1f}" y="{y + 10}" font-size="10">{html.escape(bar.words)}</text>'
+            )
+            y += thick
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" font-family="sans-serif" font-size="12">\n'
-        f'<rect width="{width}" height="{y}" fill="white"/>\n'
-        f'<text x="{left}" y="18" font-weight="bold">Time of the best peer / time of Tunesmith (logarithmic)</text>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom}" font-family="sans-serif" font-size="12">\n'
+        f'<rect width="{width}" height="{bottom}" fill="white"/>\n'
+        f'<text x="20" y="20" font-weight="bold">{html.escape(title[0])}</text>\n'
+        f'<text x="20" y="36" font-size="11" fill="#444">{html.escape(title[1])}</text>\n'
         + "\n".join(shapes)
         + "\n</svg>\n"
+    )
+
+
+def svg(rows):
+    """One bar per case: its best peer's time divided by Tunesmith's."""
+    groups = defaultdict(list)
+    for op, name, peer, ratio in ratios(rows):
+        groups[op].append(Bar(name, ratio, f"{ratio:.2f}× {peer}", COLOURS.get(peer, OTHER)))
+    return bars(
+        (
+            f"How many times as fast as the fastest other library, {device(rows)}",
+            "GPU time per launch: time of the best peer / time of Tunesmith, logarithmic; bars begin at 1, equally fast",
+        ),
+        list(groups.items()),
+    )
+
+
+def by_op(files):
+    """One bar per op, the geometric mean of its cases, with a line from the least to the largest; `files`: the rows of each."""
+    groups = []
+    for rows in files:
+        untuned = any(row["op"] == "run" and row["case"] == OURS for row in rows)
+        found = defaultdict(list)
+        for op, _, _, ratio in ratios(rows):
+            found[op].append(ratio)
+        groups.append(
+            (
+                "untuned" if untuned else "tuned",
+                [
+                    Bar(
+                        op,
+                        statistics.geometric_mean(of_op),
+                        f"{statistics.geometric_mean(of_op):.2f}× ({min(of_op):.2f} to {max(of_op):.3g}), {len(of_op)} case{'s' if len(of_op) > 1 else ''}",
+                        "#7fa8c9" if untuned else "#1b6ca8",
+                        (min(of_op), max(of_op)),
+                    )
+                    for op, of_op in found.items()
+                ],
+            )
+        )
+    return bars(
+        (
+            f"How many times as fast as the fastest other library, {device(files[0])}",
+            "GPU time per launch: geometric mean over an op's cases, and a line from the least to the largest; logarithmic, bars begin at 1",
+        ),
+        groups,
     )
 
 
@@ -315,4 +394,7 @@ def write(path, rows):
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    if sys.argv[1] == "--by-op":
+        Path(sys.argv[2]).write_text(by_op([read(one) for one in sys.argv[3:]]), encoding="utf-8")
+        sys.exit()
     write(Path(sys.argv[1]), read(*sys.argv[1:]))

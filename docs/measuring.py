@@ -8,6 +8,7 @@ import csv
 import html
 import pathlib
 import statistics
+import textwrap
 
 LEFT, TOP, PANEL, GAP, HEIGHT, MOST = (
     110,
@@ -53,15 +54,15 @@ def panel(left, kernel, groups):
                 f'<circle cx="{x:.1f}" cy="{y_of(100 * (us / own - 1)):.1f}" r="1.6" fill="{colour}"/>'
             )
         x, y = left + wide * (place + 0.5), TOP + HEIGHT + 14
-        shapes.append(
-            f'<text x="{x:.1f}" y="{y}" text-anchor="end" fill="{colour}" font-size="11" '
-            f'transform="rotate(-35 {x:.1f} {y})">{html.escape(between)}</text>'
-        )
+        for line, words in enumerate(textwrap.wrap(between.replace(" MB", "\u00a0MB"), 9)):
+            shapes.append(
+                f'<text x="{x:.1f}" y="{y + 12 * line}" text-anchor="middle" fill="{colour}" font-size="10">{html.escape(words)}</text>'
+            )
     return shapes
 
 
 def svg(found):
-    width, height = LEFT + len(found) * (PANEL + GAP), TOP + HEIGHT + 110
+    width, height = LEFT + len(found) * (PANEL + GAP), TOP + HEIGHT + 50
     shapes = [
         shape
         for place, (kernel, groups) in enumerate(found.items())

@@ -2,6 +2,7 @@
 """Tests how bench/report.py judges and shows measurements, on made-up rows."""
 
 import csv
+import re
 import sys
 import tempfile
 import unittest
@@ -112,6 +113,25 @@ class Report(unittest.TestCase):
         picture = report.svg(of_rows)
         xml.etree.ElementTree.fromstring(picture)
         self.assertIn("1.25× CUB", picture)
+        # A bar is drawn from 1 to its ratio: one that is twice as fast, and one that is half as fast, are equally long.
+        both = report.svg(rows(ours=1.25, wrong="wrong") + rows(ours=5.0, case="b", wrong="wrong"))
+        fast, slow = (
+            tuple(map(float, one)) for one in re.findall(r'<rect x="([\d.]+)" y="\d+" width="([\d.]+)"', both)
+        )
+        self.assertAlmostEqual(fast[1], slow[1], delta=0.2)
+        self.assertAlmostEqual(slow[0] + slow[1], fast[0], delta=0.2)
+
+    def test_a_bar_per_op(self):
+        tuned, untuned = rows(ours=1.25, wrong="wrong"), rows(ours=5.0, wrong="wrong")
+        run = dict.fromkeys(report.COLUMNS, "") | {
+            "op": "run",
+            "case": "Tunesmith",
+            "note": "nothing was tuned",
+        }
+        picture = report.by_op([tuned, [run, *untuned]])
+        xml.etree.ElementTree.fromstring(picture)
+        for words in ("2.00× (2.00 to 2), 1 case", "0.50× (0.50 to 0.5), 1 case", ">tuned<", ">untuned<"):
+            self.assertIn(words, picture)
 
     def test_processes(self):
         one, two, three = (rows(ours=us) for us in (2.0, 2.2, 2.1))

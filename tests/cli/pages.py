@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pages.py ROOT: the index of the documentation has every page, and pages agree with the files that they quote."""
 
+import csv
 import pathlib
 import re
 import statistics
@@ -72,6 +73,60 @@ for name in ("results", "results_untuned"):
             wrong.append(f"docs/results.md must have the row {row}")
         if not any(text in (root / "README.md").read_text() for text in (row, f" {op} {mean}")):
             wrong.append(f"README.md must have the row {row}, or say {op} {mean}.")
+
+# Each figure of README's section on speed is in one of those tables, or in a file that docs/figures.csv names, with its commit.
+speed = (root / "README.md").read_text().split("## How fast it is", 1)[1].split("\n## ", 1)[0]
+commits = set(re.findall(r"\bcommit ([0-9a-f]{7,})", speed))
+covered = []
+with open(root / "docs/figures.csv", newline="", encoding="utf-8") as file:
+    for row in csv.DictReader(file):
+        covered.append(row["figure"])
+        if row["figure"] not in speed or row["commit"] not in commits:
+            wrong.append(
+                f"docs/figures.csv has {row['figure']} of commit {row['commit']}; README says otherwise."
+            )
+        if row["row"] not in (root / row["data"]).read_text():
+            wrong.append(f"{row['data']} has no row {row['row']}, from which README has {row['figure']}.")
+words = re.sub(r"<img [^>]*>|^\|.*|\]\([^)]*\)|commits? [0-9a-f]+", " ", speed, flags=re.MULTILINE)
+words = re.sub(r"\b\w+ 0\.\d\d\b(?=[,.])", " ", words)  # ops with their ratios, which are compared above
+words = re.sub(
+    r"1080×1920|after 80 trials|30 strategies|5th percentile|one H200|conv[12]d", " ", words
+)  # what was measured
+for figure in covered:
+    words = words.replace(figure, " ")
+for figure in re.findall(r"\d[\d.,]*", words):
+    wrong.append(f"README's section on speed says {figure}, which no row of docs/figures.csv has.")
+for name, pattern in (
+    ("searching", r"(?<!\d)0?{mean} / 0?{low}\b"),
+    ("choosing", r"\| {op} \|.* {problems} \| {mean} \| {low} \|"),
+):
+    page = (root / f"docs/{name}.md").read_text()
+    with open(root / f"docs/{name}.csv", newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            values = {
+                key: re.escape(value.removeprefix("0") if name == "searching" else value)
+                for key, value in row.items()
+            }
+            if row.get("op") != "all" and not re.search(pattern.format(**values), page):
+                wrong.append(
+                    f"docs/{name}.md lacks the figures {row['mean']} and {row['low']} of docs/{name}.csv."
+                )
+
+# Pictures are those of their tables.
+sys.path.insert(0, str(root / "docs"))
+import measuring  # noqa: E402
+import searching  # noqa: E402
+
+tables = {name: report.read(root / f"bench/results/{name}.csv") for name in ("results", "results_untuned")}
+drawn = {f"bench/results/{name}.svg": report.svg(rows) for name, rows in tables.items()}
+drawn["bench/results/by_op.svg"] = report.by_op(list(tables.values()))
+drawn["docs/searching.svg"] = searching.svg(searching.lines(root / "docs/searching.csv"))
+drawn["docs/measuring.svg"] = measuring.svg(measuring.visits(root / "docs/measuring.csv"))
+for name, picture in drawn.items():
+    if (root / name).read_text(encoding="utf-8") != picture:
+        wrong.append(
+            f"{name} is not the picture of its table; bench/report.py or the script beside it draws it anew."
+        )
 
 print("\n".join(wrong) or f"The index has all {len(pages)} pages.")
 sys.exit(1 if wrong else 0)

@@ -4,6 +4,7 @@
 import base64
 import csv
 import hashlib
+import html
 import html.parser
 import json
 import pathlib
@@ -15,6 +16,8 @@ import sys
 
 import pytest
 import tunesmith
+import tunesmith._report.data
+import tunesmith._report.page
 
 repository = pathlib.Path(__file__).parents[2]
 problem = "height=20 width=30 mask_height=3 mask_width=3"
@@ -50,6 +53,7 @@ def tuned(tmp_path_factory):
     tunesmith.tune(
         "conv2d", problem, device="host", budget="6", database=path, seed=3, progress=False, template="tiled"
     )
+    shutil.copy(path, path.with_name("alone.db"))
     sql = sqlite3.connect(path)
     copied = [
         column[1]
@@ -62,12 +66,17 @@ def tuned(tmp_path_factory):
         (text.replace('value="0"', f'value="{hostile}"'),),
     )
     bad = sql.execute("SELECT max(id) FROM problem").fetchone()[0]
+    sql.execute(
+        "INSERT INTO problem (op, text) VALUES ('conv2d', ?)", (text.replace("height=20", "height=40", 1),)
+    )
+    larger = sql.execute("SELECT max(id) FROM problem").fetchone()[0]
     for measurement in sql.execute("SELECT id FROM measurement ORDER BY id DESC LIMIT 4").fetchall():
-        sql.execute(
-            f"INSERT INTO measurement (sequence, problem_id, {', '.join(copied)}) "
-            f"SELECT sequence + 1000, {bad}, {', '.join(copied)} FROM measurement WHERE id = ?",
-            measurement,
-        )
+        for number, copy in enumerate((bad, larger), 1):
+            sql.execute(
+                f"INSERT INTO measurement (sequence, problem_id, {', '.join(copied)}) "
+                f"SELECT sequence + {number}000, {copy}, {', '.join(copied)} FROM measurement WHERE id = ?",
+                measurement,
+            )
     sql.execute(
         f"INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, verdict, reason, toolchain, driver, measured_at, generation) "
         "SELECT session_id, 5000, variant_id, problem_id, device_id, 0, 'wrong_result', ?, toolchain, driver, measured_at, generation + 1 "
@@ -89,7 +98,7 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, path):
         super().__init__()
-        self.tags, self.scripts, self.cells, self.text, self._in = [], [], [], "", None
+        self.tags, self.scripts, self.cells, self.heads, self.text, self._in = [], [], [], [], "", None
         self.feed(pathlib.Path(path).read_text(encoding="utf-8"))
         self.figures = json.loads(self.scripts[0])
 
@@ -100,6 +109,8 @@ class Page(html.parser.HTMLParser):
             self.scripts.append("")
         elif tag == "td":
             self.cells.append("")
+        elif tag == "th":
+            self.heads.append("")
 
     def handle_endtag(self, tag):
         self._in = None
@@ -109,6 +120,8 @@ class Page(html.parser.HTMLParser):
             self.scripts[-1] += data
         elif self._in == "td":
             self.cells[-1] += data
+        elif self._in == "th":
+            self.heads[-1] += data
         if self._in not in ("script", "style"):
             self.text += data
 
@@ -142,6 +155,27 @@ def test_it_has_every_section_and_no_empty_figure(page):
         assert all(len(trace.get("x", [])) > 0 for trace in figure["data"]), figure["data"]
 
 
+def test_a_screen_reader_has_names(page):
+    named = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    plots = [attributes for attributes in page.named("div") if attributes.get("class") == "plot"]
+    for plot in plots:
+        assert plot["role"] == "img"
+        assert {plot["aria-labelledby"], plot["aria-describedby"]} <= named
+    tables = page.named("table")
+    assert len(tables) >= 4 and all(table["aria-label"] for table in tables)
+    boxes = [attributes for attributes in page.named("div") if attributes.get("class") == "scroll"]
+    assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes)
+    assert all(head["scope"] == "col" for head in page.named("th"))
+
+
+def test_a_column_has_one_unit(page):
+    """The heading says it, and cells have digits without exponents."""
+    assert {"median, µs", "95 % interval, µs", "took, s"} <= set(page.heads)
+    assert not [cell for cell in page.cells if re.search(r"\d (µs|ms)$|\de[+-]\d", cell)]
+    figures = json.dumps(page.figures, ensure_ascii=False)
+    assert ":.4g}" not in figures and not re.search(r'"text": \[\[[^]]*e[+]', figures)
+
+
 def test_it_needs_nothing_else_and_runs_nothing_else(page, tuned):
     assert not [
         name for _, attributes in page.tags for name in attributes if name == "src" or name.startswith("on")
@@ -170,7 +204,12 @@ def test_its_numbers_are_the_databases(page, tuned):
     winners = sql.execute("SELECT median_us FROM winners ORDER BY median_us").fetchall()
     assert sorted(page.traces("winner, with interval")[0]["x"]) == [row[0] for row in winners]
     interval = sql.execute("SELECT low_us, high_us FROM winners WHERE low_us IS NOT NULL LIMIT 1").fetchone()
-    assert "{:.4g} to {:.4g} µs".format(*interval) in page.cells
+    shown = [
+        [float(one.replace(",", "")) for one in cell.split(" to ")]
+        for cell in page.cells
+        if re.fullmatch(r"[\d.,]+ to [\d.,]+", cell)
+    ]
+    assert any(one == pytest.approx(interval, rel=1e-3) for one in shown)
     assert sum("provisional: no finals yet" in cell for cell in page.cells) == 1  # the copied one
     ratios = sql.execute(
         "SELECT count(*) FROM finalist JOIN winners w ON w.measurement_id = winner_id WHERE finalist.measurement_id <> winner_id"
@@ -217,7 +256,22 @@ def test_its_numbers_are_the_databases(page, tuned):
         (text, template),
     ):
         assert shown.get((axis, value), us / min(best.values())) == pytest.approx(us / min(best.values()))
+        assert (
+            (axis, value) not in shown
+            or f"{value} (" in " ".join(costs["text"])
+            or "…" in " ".join(costs["text"])
+        )
     assert len(shown) >= 4
+    tried = {
+        (axis, value): words
+        for axis, value, words in zip(costs["y"], costs["customdata"], costs["hovertext"])
+    }
+    for axis, value, times in sql.execute(
+        "SELECT axis, value, count(*) FROM results JOIN axes USING (measurement_id) WHERE problem = ? AND template = ? AND verdict = 'ok' "
+        "AND is_current GROUP BY axis, value",
+        (text, template),
+    ):
+        assert tried.get((axis, value), f"{times} ").split()[0] == str(times)
     assert (
         sum(page.traces("wrong result")[0]["x"])
         == sql.execute("SELECT count(*) FROM failures").fetchone()[0]
@@ -233,6 +287,13 @@ def test_its_numbers_are_the_databases(page, tuned):
         assert all(us > 0 for us in trace["y"])
     exact = page.traces("exact")[0]  # a tuned problem is answered from its winner
     assert any(us == pytest.approx(winners[0][0], rel=0.01) for us in exact["y"])
+
+
+def test_one_problem_predicts_nothing(tuned, page, tmp_path):
+    assert page.traces("predicted") and "Measured were 3 problems." in page.text
+    of_one = Page(tunesmith.report(tmp_path / "alone.html", database=tuned.with_name("alone.db")))
+    assert "Fewer than 3 problems of it were measured" in of_one.text
+    assert not of_one.traces("predicted") and not of_one.traces("exact")
 
 
 def test_what_an_older_body_measured_is_no_time_of_the_kernel(tuned, page, tmp_path):
@@ -358,7 +419,11 @@ def test_ones_own_kernels_have_metrics_and_launches(tmp_path):
     assert "Your own kernels" in page.text and "steps_per_s" in page.text
     assert "times: heat<<<" in page.text
     rows = [n for n, cell in enumerate(page.cells) if cell == "n=100 steps=5 dtype=f32"]
-    assert any(float(page.cells[n + 4]) > 0 for n in rows if n + 4 < len(page.cells))
+    assert any(float(page.cells[n + 4].replace(",", "")) > 0 for n in rows if n + 4 < len(page.cells))
+    assert page.traces("best that was found"), "the bytes of its arrays are known"
+    assert "There is no op" not in page.text and "no op of this package" not in page.text
+    without = Page(tunesmith.report(tmp_path / "without.html", database=path))
+    assert "There is no op" not in without.text
     missing = Page(tunesmith.report(tmp_path / "none.html", database=path, kernels=[tmp_path / "none.cu"]))
     assert "none.cu" in missing.text, "a file that is not there is a sentence on the page"
 
@@ -482,6 +547,59 @@ def test_a_browser_shows_it(page, tuned, tmp_path):
     light, dark = json.loads(re.search(r"<pre>(.*?)</pre>", dom)[1])
     assert all(strong >= 20 and corner > 200 for strong, corner in light), light
     assert all(strong >= 20 and corner < 60 for strong, corner in dark), dark
+
+
+# Clicks on headings, writes into the filter, and tells what the table then shows.
+USE = """addEventListener('load', () => {
+  const [table] = document.querySelectorAll('table'), [name, us] = table.tHead.rows[0].cells, seen = [];
+  const says = document.querySelector('.tools [role=status]'), filter = document.querySelector('.tools input');
+  const rows = () => seen.push([...table.tBodies[0].rows].filter(row => !row.hidden).map(row => row.cells[0].textContent).join(' '));
+  us.firstElementChild.click(); rows(); seen.push(us.getAttribute('aria-sort'));
+  us.firstElementChild.click(); rows(); seen.push(us.getAttribute('aria-sort'));
+  name.firstElementChild.click(); rows(); seen.push(String(us.getAttribute('aria-sort')));
+  seen.push(says.textContent);
+  filter.value = 'B1 second'; filter.dispatchEvent(new Event('input')); rows(); seen.push(says.textContent);
+  document.title = JSON.stringify(seen);
+});"""
+
+
+@pytest.mark.skipif(browser is None, reason="no chromium here; on Debian: apt-get install chromium")
+def test_tables_are_sorted_filtered_and_counted(tmp_path):
+    page = tunesmith._report.page.Page("A table")
+    page.section("Section", "About it.")
+    times = {"b10": 3, "b9": 20_000, "b1": 100, "a": None, "b11": 0.5, "c": 7}
+    page.table(
+        "Times",
+        ["name", "median, µs", *(f"a long heading of column {n}" for n in range(12))],
+        [
+            [name, tunesmith._report.data.number(us), "second" if name != "c" else "", *(["x"] * 11)]
+            for name, us in times.items()
+        ],
+    )
+    path = tmp_path / "table.html"
+    digest = base64.b64encode(hashlib.sha256(USE.encode()).digest()).decode()
+    text = page.text("const Plotly = {react() {}};")
+    path.write_text(
+        text.replace("script-src ", f"script-src 'sha256-{digest}' ").replace(
+            "</body>", f"<script>{USE}</script></body>"
+        ),
+        encoding="utf-8",
+    )
+    dom, console = browse(tmp_path, path, "--window-size=1000,800")
+    assert console == []
+    seen = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", dom)[1]))
+    assert seen[:6] == [
+        "b11 b10 c b1 b9 a",
+        "ascending",
+        "b9 b1 c b10 b11 a",
+        "descending",
+        "a b1 b9 b10 b11 c",
+        "null",
+    ]
+    assert re.fullmatch(
+        r"6 rows, [1-9] of 14 columns in sight: scroll sideways; click on a heading to sort", seen[6]
+    )
+    assert seen[7] == "b1 b10 b11" and seen[8].startswith("3 of 6 rows, ")
 
 
 def test_datasettes_queries_run(tuned):

@@ -29,11 +29,13 @@ def report(
     ops = [op] if isinstance(op, str) else list(op or [])
     data = Data(path, ops, "" if problem is None else _text(problem), device)
     try:
+        files = [os.fspath(one) for one in kernels]
         page = Page(f"Tunesmith: {data.device or os.path.basename(path)}")
         peers = Peers(results, data) if results is not None else None
         winners.summary(page, data, peers)
         winners.winners(page, data)
-        own.own(page, data, [os.fspath(one) for one in kernels])
+        own.own(page, data, files)
+        data.files = own.known(data, files)
         landscape.landscape(page, data)
         sizes.sizes(page, data, peers)
         between.between(page, data)

@@ -11,11 +11,12 @@ import statistics
 import subprocess
 
 from .._tuning import program
-from .data import Data, as_text, count, shorter
+from .data import OWN, Data, as_text, count, shorter
 from .page import Page, plain
 from .plots import COLOURS, layout, log, plotly
 
 _SWEEP = 13  # problems that `explain` is asked about, per op
+_EVIDENCE = 3  # measured problems that a curve of expected times needs
 
 
 def between(page: Page, data: Data) -> None:
@@ -27,21 +28,34 @@ def between(page: Page, data: Data) -> None:
     if not data.ops:
         page.say("There is nothing to show.")
     go = plotly()
+    winners = data.winners()
     for op in data.ops:
         page.part(op)
+        if not data.knows(op):
+            page.say(f"It is no op of this package. {OWN}")
+            continue
         swept = _sweep(data, op)
         if swept is None:
             page.say("Its problems have no size that could be swept.")
             continue
         name, values, problem = swept
         answers = _explained(
-            data, op, [(value, as_text({**problem["values"], name: str(value)})) for value in values]
+            data,
+            data.files.get(op, op),
+            [(value, as_text({**problem["values"], name: str(value)})) for value in values],
         )
         good = [one for one in answers if one["us"] is not None]
-        if not good:
+        measured = [one for one in data.problems[op] if one["best_us"]]
+        named = {problem for one in good for problem in one["evidence"]}
+        if good and max(len(measured), len(named)) < _EVIDENCE:
             page.say(
-                f"Dispatch gives no time for these problems{': ' + answers[0]['words'] if answers and answers[0]['words'] else '.'}"
+                f"Fewer than {_EVIDENCE} problems of it were measured, and a time of another size that follows from so few would be a guess. "
+                "Tune further sizes, or a table: `tunesmith tune --all`."
             )
+            continue
+        if not good:
+            said = next((one["words"] for one in answers if one["words"]), "")
+            page.say(f"Dispatch gives no time for these problems{': ' + said if said else '.'}")
             continue
         page.note(
             f"{name} from {values[0]:,} to {values[-1]:,}; else {as_text({key: value for key, value in problem['values'].items() if key != name})}"
@@ -57,23 +71,22 @@ def between(page: Page, data: Data) -> None:
                     name=match.replace("_", " "),
                     marker={"size": 9, "color": COLOURS[(2, 1, 4, 6)[number]]},
                     text=[plain(shorter(one["variant"], 100)) for one in points],
-                    hovertemplate=f"{plain(name)}=%{{x}}: %{{y:.4g}} µs expected<br>%{{text}}<extra>%{{fullData.name}}</extra>",
+                    hovertemplate=f"{plain(name)}=%{{x}}: %{{y:,.4~r}} µs expected<br>%{{text}}<extra>%{{fullData.name}}</extra>",
                 )
         along = [
             one
-            for one in data.problems[op]
-            if one["best_us"]
-            and one["values"].get(name, "").isdigit()
+            for one in measured
+            if one["values"].get(name, "").isdigit()
             and {**one["values"], name: ""} == {**problem["values"], name: ""}
         ]
         if along:
             figure.add_scatter(
                 x=[int(one["values"][name]) for one in along],
-                y=[one["best_us"] for one in along],
+                y=[winners.get((op, one["text"]), one["best_us"]) for one in along],
                 mode="markers",
                 name="measured, " + " ".join(data.how[op]),
                 marker={"size": 12, "symbol": "diamond-open", "color": COLOURS[3], "line": {"width": 2}},
-                hovertemplate=f"{plain(name)}=%{{x}}: %{{y:.4g}} µs measured<extra></extra>",
+                hovertemplate=f"{plain(name)}=%{{x}}: %{{y:,.4~r}} µs measured<extra></extra>",
             )
         log(layout(figure, plain(name), "expected microseconds", height=380))
         kinds = collections.Counter(one["match"].replace("_", " ") for one in good)
@@ -82,7 +95,7 @@ def between(page: Page, data: Data) -> None:
             (
                 "Expected time",
                 f"Of {count(len(answers), 'problem')}: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}; "
-                f"{count(variants, 'different variant')}."
+                f"{count(variants, 'different variant')}. Measured were {count(len(measured), 'problem')}."
                 + (
                     f" {count(len(answers) - len(good), 'answer')} without a time."
                     if len(good) < len(answers)
@@ -171,6 +184,7 @@ def _explained(data: Data, op: str, problems: list[tuple[int, str]]) -> list[dic
         said = asked.stdout
         us = re.search(r"^(?:Used|It would use), [^:]*?([\d.e+-]+) us expected", said, re.M)
         gain = re.search(r"expected to gain ([\d.]+) %", said)
+        near = re.search(r"^By its times on the problems most like this one: (.*)$", said, re.M)
         match, variant = re.search(r"^match: (\w+)", said, re.M), re.search(r"^variant: (.*)", said, re.M)
         return {
             "at": at,
@@ -178,6 +192,7 @@ def _explained(data: Data, op: str, problems: list[tuple[int, str]]) -> list[dic
             "loss": float(gain[1]) / 100 if gain else 0.0 if match and match[1] == "exact" else None,
             "match": match[1] if match else "",
             "variant": variant[1] if variant else "",
+            "evidence": re.findall(r"us for (.*?), where the best takes", near[1]) if near else [],
             "words": asked.stderr.strip(),
         }
 

@@ -13,22 +13,30 @@ import statistics
 import subprocess
 import urllib.parse
 
-from .._core import work
+from .._core import ops, work
 from .._tuning import program
 
 _APPLICATION = 1414745428  # PRAGMA application_id and user_version of db/schema.sql
 _SCHEMA = 1
 OPS = 10  # on a page
+OWN = "If it is a kernel of your own, name its file with --kernel FILE.cu: then this part is drawn too."
 
 
-def time_text(us) -> str:
-    """The number with a unit that keeps it short."""
-    if us is None:
-        return "–"
-    for limit, unit, scale in ((1e3, "µs", 1), (1e6, "ms", 1e3), (math.inf, "s", 1e6)):
-        if us < limit:
-            return f"{us / scale:.4g} {unit}"
-    return "–"
+def digits(value: float, most: int = 4) -> str:
+    """The number with so many digits, without an exponent."""
+    places = most - 1 - math.floor(math.log10(abs(value))) if value else 0
+    return f"{value:,.{min(max(places, 0), 12)}f}"
+
+
+def time_unit(times) -> tuple[str, float]:
+    """The unit that a column of microseconds is shown in, and the microseconds of one: its shortest time has no leading zeros."""
+    shortest = min((us for us in times if us), default=0)
+    return ("s", 1e6) if shortest >= 1e6 else ("ms", 1e3) if shortest >= 1e3 else ("µs", 1.0)
+
+
+def number(value, scale: float = 1, most: int = 4) -> tuple:
+    """A cell of a table (Page.table)."""
+    return ("–",) if value is None else (digits(value / scale, most), value)
 
 
 def seconds(s: float) -> str:
@@ -71,6 +79,7 @@ class Data:
 
     def __init__(self, path: str, ops: list[str], problem: str, device: str | None):
         self.path = path
+        self.files: dict[str, str] = {}  # of kernels of the user's that the report was given, by op
         self._varied: dict[str, set[str]] = {}  # by op, the parameters in which its problems differ
         self.sql = _open(path)
         try:
@@ -142,6 +151,21 @@ class Data:
             raise ValueError(
                 f'No problem on {self.device} in {self.path} has the values "{problem}"; `tunesmith query` lists those with winners.'
             )
+
+    def knows(self, op: str) -> bool:
+        """Whether it is a built-in op, or of a kernel whose file the report was given."""
+        return op in self.files or op in ops()
+
+    def winners(self) -> dict[tuple[str, str], float]:
+        """The times of winners by op and problem, of those that compare with the op's other times."""
+        return {
+            (row["op"], row["problem"]): row["median_us"]
+            for row in self.rows(
+                "SELECT op, problem, caches, launches, min(median_us) AS median_us FROM winners WHERE device = ? GROUP BY op, problem",
+                self.device,
+            )
+            if self.how.get(row["op"]) == (row["caches"], row["launches"])
+        }
 
     def matches(self, values: dict[str, str]) -> bool:
         return all(values.get(name) == value for name, value in self.wanted.items())

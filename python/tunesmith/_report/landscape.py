@@ -8,7 +8,7 @@ import math
 import re
 import sqlite3
 
-from .data import Data, count, shorter, values_of
+from .data import Data, count, digits, shorter, values_of
 from .page import Page, plain
 from .plots import COLOURS, layout, log, plotly
 
@@ -61,9 +61,11 @@ def _landscape_of(page: Page, data: Data, op: str) -> None:
     template = next((row for row in rows if not row["is_base"]), rows[0])["template"]
     own = [(row["median_us"], values_of(row["config"])) for row in rows if row["template"] == template]
     cost: dict[str, dict[str, float]] = collections.defaultdict(dict)
+    tries: dict[tuple[str, str], int] = collections.Counter()
     for us, axes in own:
         for axis, value in axes.items():
             cost[axis][value] = min(cost[axis].get(value, math.inf), us / best)
+            tries[axis, value] += 1
     varied = sorted(
         (axis for axis in cost if len(cost[axis]) > 1), key=lambda axis: -max(cost[axis].values())
     )
@@ -71,11 +73,12 @@ def _landscape_of(page: Page, data: Data, op: str) -> None:
         page.figures(*figures)
         page.say(f"The variants of {template}, the fastest template but the base, do not differ in an axis.")
         return
-    choices = _choices(cost, varied[:_AXES])
+    choices = _choices(cost, tries, varied[:_AXES])
     figures.append(
         (
             f"What a choice costs, of {template}",
-            "For each value of an axis the best variant with it, where all else is free."
+            f"For each value of an axis the best of the {len(own):,} variants with it, where all else is free. In brackets: how many have it. "
+            "A ring is a single variant, which says little of the value."
             + (f" The {_AXES} axes of {len(varied)} that cost most." if len(varied) > _AXES else ""),
             choices,
             False,
@@ -116,7 +119,7 @@ def _order(rows: list[sqlite3.Row], step: int):
                 name=plain(template),
                 marker={"size": 6, "color": COLOURS[number % len(COLOURS)]},
                 text=[plain(shorter(row["config"], 100)) for _, row in points],
-                hovertemplate="%{y:.4g} µs<br>%{text}<extra>%{fullData.name}</extra>",
+                hovertemplate="%{y:,.4~r} µs<br>%{text}<extra>%{fullData.name}</extra>",
             )
     base = next((row["median_us"] for row in rows if row["is_base"]), None)
     if base:
@@ -134,8 +137,8 @@ def _order(rows: list[sqlite3.Row], step: int):
     return order
 
 
-def _choices(cost: dict[str, dict[str, float]], shown: list[str]):
-    """The best time with each value of each axis."""
+def _choices(cost: dict[str, dict[str, float]], tries: dict[tuple[str, str], int], shown: list[str]):
+    """The best time with each value of each axis, and the number of variants that have it."""
     choices = plotly().Figure()
     points = [
         (axis, value, ratio)
@@ -152,25 +155,28 @@ def _choices(cost: dict[str, dict[str, float]], shown: list[str]):
             and points[first][0] == axis
             and math.log(ratio / points[first][2]) < most * (0.04 + 0.018 * len(labels[first]))
         ):
-            labels[first] += ", " + value
+            labels[first] += f", {value} ({tries[axis, value]})"
             labels.append("")
         else:
             first = place
-            labels.append(value)
+            labels.append(f"{value} ({tries[axis, value]})")
     choices.add_scatter(
         x=[ratio for _, _, ratio in points],
         y=[axis for axis, _, _ in points],
         mode="markers+text",
         customdata=[plain(value) for _, value, _ in points],
-        text=[plain(shorter(label, 24)) for label in labels],
+        text=[plain(shorter(label, 34)) for label in labels],
+        hovertext=[count(tries[axis, value], "variant") for axis, value, _ in points],
         textposition="top right",
+        cliponaxis=False,
         textfont={"size": 10},
         marker={
             "size": 9,
+            "symbol": ["circle-open" if tries[axis, value] == 1 else "circle" for axis, value, _ in points],
             "color": [ratio for _, _, ratio in points],
             "colorscale": [[0, COLOURS[2]], [0.5, COLOURS[0]], [1, COLOURS[3]]],
         },
-        hovertemplate="%{y}=%{customdata}: %{x:.3f} of the best time<extra></extra>",
+        hovertemplate="%{y}=%{customdata}: %{x:.3f} of the best time, the best of %{hovertext}<extra></extra>",
     )
     layout(
         choices, "best time with this value / best of all", "", height=110 + 46 * len(shown), legend=False
@@ -194,7 +200,7 @@ def _pairs(own: list, best: float, cost: dict[str, dict[str, float]], one: str, 
             z=[[None if cell is None else math.log10(cell / best) for cell in line] for line in cells],
             x=list(map(plain, across)),
             y=list(map(plain, down)),
-            text=[["" if cell is None else f"{cell:.4g}" for cell in line] for line in cells],
+            text=[["" if cell is None else digits(cell) for cell in line] for line in cells],
             texttemplate="%{text}",
             textfont={"color": "#101418"},
             colorscale=[[0, "#5fc9a0"], [0.5, "#f2d06b"], [1, "#ee8a5b"]],

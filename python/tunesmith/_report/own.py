@@ -7,12 +7,24 @@ import json
 import os
 import subprocess
 
+from .._core import Dispatcher
 from .._tuning import program
-from .data import Data, count, shorter, time_text
+from .data import Data, count, number, shorter, time_unit
 from .page import Page
 
 _ROWS = 60  # winners per kernel
 _LAUNCHES = 5  # problems per kernel of which launches are shown
+
+
+def known(data: Data, kernels: list[str]) -> dict[str, str]:
+    """The files by the names of their ops, which the process knows then, as `work` asks for them."""
+    files = {}
+    for file in kernels:
+        rows = _winners(data, file)
+        if isinstance(rows, list) and rows:
+            files[rows[0]["op"]] = file
+            Dispatcher("host", database="", kernels=[file])
+    return files
 
 
 def own(page: Page, data: Data, kernels: list[str]) -> None:
@@ -33,15 +45,17 @@ def own(page: Page, data: Data, kernels: list[str]) -> None:
             continue
         usual = _winners(data, None)
         metrics = [name for name in rows[0] if isinstance(usual, list) and usual and name not in usual[0]]
+        unit, scale = time_unit(one.get("median_us") for one in rows[:_ROWS])
         page.table(
-            ["problem", "config", "time", "times the base", *metrics],
+            f"Winners of {os.path.basename(file)}",
+            ["problem", "config", f"median, {unit}", "faster than base", *metrics],
             [
                 [
                     one["problem"],
                     shorter(str(one.get("config", "")), 120),
-                    (time_text(one.get("median_us")),),
-                    (_number(one.get("speedup_over_base")),),
-                    *((_number(one.get(name)),) for name in metrics),
+                    number(one.get("median_us"), scale),
+                    _times(one.get("speedup_over_base")),
+                    *(_metric(one.get(name)) for name in metrics),
                 ]
                 for one in rows[:_ROWS]
             ],
@@ -80,8 +94,12 @@ def _launches(data: Data, file: str, problem: str) -> list[str]:
     return found
 
 
-def _number(value) -> str:
-    return "–" if value is None else f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
+def _times(ratio) -> tuple:
+    return ("–",) if ratio is None else (f"{ratio:.2f}×", ratio)
+
+
+def _metric(value) -> tuple:
+    return number(value) if value is None or isinstance(value, (int, float)) else (str(value),)
 
 
 def _run(arguments: list[str]) -> subprocess.CompletedProcess:

@@ -9,7 +9,7 @@ import math
 import re
 import sqlite3
 
-from .data import Data, count, seconds, shorter, values_of
+from .data import Data, count, number, seconds, shorter, values_of
 from .page import Page, plain
 from .plots import COLOURS, layout, log, plotly
 
@@ -102,11 +102,12 @@ def runs(page: Page, data: Data) -> None:
 
 def _sessions(page: Page, sessions: list[sqlite3.Row]) -> None:
     page.table(
+        "Runs",
         [
             "started, UTC",
             "command",
             "state",
-            "took",
+            "took, s",
             "verdicts",
             "ok",
             "problems",
@@ -120,10 +121,8 @@ def _sessions(page: Page, sessions: list[sqlite3.Row]) -> None:
                 # A kernel's file is shown without its folders.
                 re.sub(r"[^\s\"']*/(?=[^/\s\"']+\.cu\b)", "", row["command"]),
                 row["state"],
-                (seconds(_length(row)) if _length(row) is not None else "–",),
-                (f"{row['measurements']:,}",),
-                (f"{row['ok']:,}",),
-                (f"{row['problems']:,}",),
+                number(_length(row), most=3),
+                *((f"{row[each]:,}", row[each]) for each in ("measurements", "ok", "problems")),
                 row["strategy"],
                 row["tunesmith_version"],
                 shorter(row["toolchain"], 40),
@@ -138,7 +137,7 @@ def _sessions(page: Page, sessions: list[sqlite3.Row]) -> None:
 def _progress(data: Data, row: sqlite3.Row, started: datetime.datetime, top: list[sqlite3.Row]):
     """The best so far of these problems of a run."""
     figure = plotly().Figure()
-    for number, one in enumerate(top):
+    for place, one in enumerate(top):
         steps = data.rows(
             "SELECT measured_at, median_us, template, config, caches, launches, stage FROM results WHERE session_id = ? AND op = ? AND problem = ? "
             "AND verdict = 'ok' ORDER BY measurement_id",
@@ -162,7 +161,7 @@ def _progress(data: Data, row: sqlite3.Row, started: datetime.datetime, top: lis
                 x=x,
                 y=[each / best for each in y],
                 mode="lines+markers",
-                line={"shape": "hv", "color": COLOURS[number % len(COLOURS)]},
+                line={"shape": "hv", "color": COLOURS[place % len(COLOURS)]},
                 marker={"size": 6},
                 name=plain(
                     shorter(
@@ -173,7 +172,7 @@ def _progress(data: Data, row: sqlite3.Row, started: datetime.datetime, top: lis
                 ),
                 text=text,
                 customdata=y,
-                hovertemplate="after %{x:.2f} s: %{customdata:.4g} µs<br>%{text}<extra></extra>",
+                hovertemplate="after %{x:.2f} s: %{customdata:,.4~r} µs<br>%{text}<extra></extra>",
             )
     return figure
 
@@ -182,7 +181,7 @@ def _spent(timed: list[tuple]):
     """The seconds of each run by stage."""
     bars = plotly().Figure()
     labels = [one[0] for one in timed]
-    for number, (stage, name) in enumerate(
+    for place, (stage, name) in enumerate(
         (("search", "search"), ("finals", "finals"), ("table", "table"), ("", "stage not known"))
     ):
         values = [one[2].get(stage, 0.0) for one in timed]
@@ -192,7 +191,7 @@ def _spent(timed: list[tuple]):
                 x=values,
                 name=name,
                 orientation="h",
-                marker={"color": COLOURS[number]},
+                marker={"color": COLOURS[place]},
                 hovertemplate="%{x:.2f} s<extra>%{fullData.name}</extra>",
             )
     rest = [max(0.0, one[1] - sum(one[2].values())) for one in timed]
@@ -250,13 +249,13 @@ def failures(page: Page, data: Data) -> None:
         key=lambda place: -sum(n for (at, _), n in counts.items() if at == place),
     )[:30]
     figure = plotly().Figure()
-    for number, verdict in enumerate(sorted({verdict for _, verdict in counts})):
+    for place, verdict in enumerate(sorted({verdict for _, verdict in counts})):
         figure.add_bar(
             y=list(map(plain, places)),
             x=[counts.get((place, verdict), 0) for place in places],
             name=verdict.replace("_", " "),
             orientation="h",
-            marker={"color": COLOURS[(number + 3) % len(COLOURS)]},
+            marker={"color": COLOURS[(place + 3) % len(COLOURS)]},
             hovertemplate="%{x} variants<extra>%{fullData.name}</extra>",
         )
     layout(figure, "variants", "", height=170 + 30 * len(places), barmode="stack").update_yaxes(
@@ -277,13 +276,14 @@ def failures(page: Page, data: Data) -> None:
         ].append(row)
     most = sorted(reasons.items(), key=lambda item: -len(item[1]))
     page.table(
+        "Reasons",
         ["op", "template", "verdict", "variants", "reason, for example", "with", "problem"],
         [
             [
                 op,
                 template,
                 verdict.replace("_", " "),
-                (f"{len(of):,}",),
+                (f"{len(of):,}", len(of)),
                 shorter(of[0]["reason"], 600),
                 of[0]["config"],
                 data.short(op, of[0]["problem"]),

@@ -7,7 +7,7 @@ import collections
 import math
 from typing import NamedTuple
 
-from .data import Data, Peers, Work, count, shorter, size_text
+from .data import OWN, Data, Peers, Work, count, shorter, size_text
 from .page import Page, plain
 from .plots import COLOURS, bytes_axis, layout, log, plotly
 
@@ -35,14 +35,7 @@ def sizes(page: Page, data: Data, peers: Peers | None) -> None:
         for op in data.ops
     }
     limits = Limits(*_bandwidth(data, known, peers), peers.arithmetic if peers else None)
-    winners = {
-        (row["op"], row["problem"]): row["median_us"]
-        for row in data.rows(
-            "SELECT op, problem, caches, launches, min(median_us) AS median_us FROM winners WHERE device = ? GROUP BY op, problem",
-            data.device,
-        )
-        if data.how.get(row["op"]) == (row["caches"], row["launches"])
-    }
+    winners = data.winners()
     for op in data.ops:
         page.part(op)
         _sizes_of(page, data, op, known[op], work, winners, limits, peers)
@@ -62,13 +55,15 @@ def _sizes_of(
     limits: Limits,
     peers: Peers | None,
 ) -> None:
-    points = [(one, done) for one, done in known if done and done[0] > 0]
+    points = [(one, done) for one, done in known if done and done[0] > 0 and data.knows(op)]
     if not known:
         page.say("No variant of it was ok.")
         return
     if not points:
         page.say(
-            "The bytes of its problems are not known here: it is not built into this package, or the problems are of another version."
+            "The bytes of its problems are not known: they are of another version."
+            if data.knows(op)
+            else f"It is no op of this package. {OWN}"
         )
         return
     unknown = len(known) - len(points)
@@ -125,7 +120,7 @@ def _sizes_of(
     page.figures(*drawn)
 
 
-_SIZE_HOVER = "%{x:.3s}B, %{y:.4g} µs<br>%{text}<extra>%{fullData.name}</extra>"
+_SIZE_HOVER = "%{x:.3s}B, %{y:,.4~r} µs<br>%{text}<extra>%{fullData.name}</extra>"
 
 
 def _against_size(op: str, points: list, names: list[str], winners: dict):
@@ -228,7 +223,7 @@ def _roofline(
             text=[names[i] for i in counted],
             marker={"size": 6, "color": COLOURS[1]},
             name="best that was found",
-            hovertemplate="%{x:.3g} operations per byte, %{y:.4g} GFLOP/s<br>%{text}<extra></extra>",
+            hovertemplate="%{x:.3g} operations per byte, %{y:,.4~r} GFLOP/s<br>%{text}<extra></extra>",
         )
         ends = [min(x) / 2, max(x) * 2]
         peak = arithmetic if arithmetic else None
@@ -260,7 +255,7 @@ def _roofline(
         mode="markers",
         name="best that was found",
         marker={"size": 6, "color": COLOURS[1]},
-        hovertemplate="%{x:.3s}B, %{y:.4g} GB/s<br>%{text}<extra></extra>",
+        hovertemplate="%{x:.3s}B, %{y:,.4~r} GB/s<br>%{text}<extra></extra>",
     )
     if rate:
         ends = [min(x) / 1.5, max(x) * 1.5]

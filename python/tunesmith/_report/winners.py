@@ -10,7 +10,7 @@ import sqlite3
 import statistics
 import textwrap
 
-from .data import OPS, Data, Peers, as_text, count, shorter, time_text, values_of
+from .data import OPS, Data, Peers, as_text, count, digits, number, shorter, time_unit, values_of
 from .page import Page, plain
 from .plots import COLOURS, layout, log, plotly
 
@@ -66,15 +66,16 @@ def summary(page: Page, data: Data, peers: Peers | None) -> None:
         lines.append(
             [
                 op,
-                (f"{len(data.problems[op]):,}",),
-                (f"{ok + failed:,}",),
-                (f"{failed:,}",),
-                (f"{len(winners):,}",),
-                (f"{mean:.2f}×" if mean else "–",),
+                *(
+                    (f"{each:,}", each)
+                    for each in (len(data.problems[op]), ok + failed, failed, len(winners))
+                ),
+                (f"{mean:.2f}×", mean) if mean else ("–",),
                 ", ".join(data.how[op]),
             ]
         )
     page.table(
+        "What is here",
         ["op", "problems", "verdicts", "of them failed", "winners", "faster than base, mean", "times are"],
         lines,
     )
@@ -154,10 +155,14 @@ def _stored(data: Data) -> list[sqlite3.Row]:
 
 
 def _table(page: Page, data: Data, every: list[sqlite3.Row]) -> None:
+    shown = every[:_WINNERS]
+    unit, scale = time_unit(row["median_us"] for row in shown)
     lines = []
-    for row in every[:_WINNERS]:
+    for row in shown:
         interval = (
-            f"{row['low_us']:.4g} to {row['high_us']:.4g} µs" if row["low_us"] is not None else "one load"
+            (f"{digits(row['low_us'] / scale)} to {digits(row['high_us'] / scale)}", row["low_us"])
+            if row["low_us"] is not None
+            else ("one load",)
         )
         runner = f"{row['runner_up']} ({row['runner_up_ratio']:.3f}×)" if row["runner_up"] else "–"
         state = [] if row["newest_verdict"] == "ok" else [f"failed since: {row['newest_verdict']}"]
@@ -165,37 +170,33 @@ def _table(page: Page, data: Data, every: list[sqlite3.Row]) -> None:
         state += ["its kernel was edited since"] if row["is_stale"] else []
         state += [f"throttled: {row['throttled']}"] if row["throttled"] else []
         state += [f"another winner on {count(row['other_gpus'], 'other GPU')}"] if row["other_gpus"] else []
+        ratio = row["speedup_over_base"]
         lines.append(
-            [
-                row["op"],
-                data.short(row["op"], row["problem"]),
-                f"{row['template']} {row['config']}",
-                (time_text(row["median_us"]),),
-                (interval,),
-                (f"{row['speedup_over_base']:.2f}×" if row["speedup_over_base"] else "–",),
-                (str(row["tied"]) if row["tied"] else "–",),
-                (f"{row['alignment_bytes']}",),
-                ", ".join(state) or "in use",
-                f"{row['caches']}, {row['launches']}",
-                runner,
-            ]
+            {
+                "op": row["op"],
+                "problem": data.short(row["op"], row["problem"]),
+                "variant": f"{row['template']} {row['config']}",
+                f"median, {unit}": number(row["median_us"], scale),
+                f"95 % interval, {unit}": interval,
+                "faster than base": (f"{ratio:.2f}×", ratio) if ratio else ("–",),
+                "set": (str(row["tied"]), row["tied"]) if row["tied"] else ("–",),
+                "alignment, bytes": (f"{row['alignment_bytes']}", row["alignment_bytes"]),
+                "state": ", ".join(state) or "in use",
+                "times are": f"{row['caches']}, {row['launches']}",
+                "runner-up (its time / the winner's)": runner,
+            }
         )
-    page.table(
-        [
-            "op",
-            "problem",
-            "variant",
-            "median",
-            "interval",
-            "faster than base",
-            "set",
-            "alignment, bytes",
-            "state",
-            "times are",
-            "runner-up (its time / the winner's)",
-        ],
-        lines,
-    )
+    same = []
+    if len(lines) > 1:  # what all rows have in common needs no column
+        for name in ("op", "alignment, bytes", "state", "times are"):
+            if len({line[name] for line in lines}) == 1:
+                value = lines[0][name]
+                same.append(f"{name}: {value[0] if isinstance(value, tuple) else value}")
+                for line in lines:
+                    del line[name]
+    page.table("Winners", list(lines[0]), [list(line.values()) for line in lines])
+    if same:
+        page.note(f"The same in all rows: {'; '.join(same)}.")
     if len(every) > _WINNERS:
         page.note(f"The first {_WINNERS} of {len(every):,}; --op and --problem choose.")
 
@@ -212,7 +213,7 @@ def _times(data: Data, shown: list[sqlite3.Row]):
             mode="markers",
             name="base",
             marker={"symbol": "line-ns-open", "size": 14, "color": COLOURS[6]},
-            hovertemplate="base %{x:.4g} µs<extra></extra>",
+            hovertemplate="base %{x:,.4~r} µs<extra></extra>",
         )
     low = [(row["median_us"] - row["low_us"]) if row["low_us"] is not None else 0 for row in shown]
     high = [(row["high_us"] - row["median_us"]) if row["high_us"] is not None else 0 for row in shown]
@@ -224,7 +225,7 @@ def _times(data: Data, shown: list[sqlite3.Row]):
         marker={"size": 9, "color": COLOURS[1]},
         error_x={"type": "data", "symmetric": False, "array": high, "arrayminus": low},
         text=[plain(f"{row['template']} {shorter(row['config'], 90)}") for row in shown],
-        hovertemplate="%{x:.4g} µs<br>%{text}<extra></extra>",
+        hovertemplate="%{x:,.4~r} µs<br>%{text}<extra></extra>",
     )
     tall = 130 + 70 * len(shown)
     layout(times, "microseconds per launch", "", height=tall).update_yaxes(
