@@ -28,7 +28,15 @@ def as_a_cell(block, name, names):
 @pytest.mark.parametrize("run", [as_a_file, as_a_cell])
 @pytest.mark.parametrize(
     "page",
-    ["docs/python.md", "docs/ops.md", "docs/tensor.md", "docs/ndimage.md", "README.md", "python/README.md"],
+    [
+        "docs/python.md",
+        "docs/ops.md",
+        "docs/tensor.md",
+        "docs/ndimage.md",
+        "docs/coming_from.md",
+        "README.md",
+        "python/README.md",
+    ],
 )
 def test_its_blocks_run(page, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
