@@ -52,6 +52,25 @@ install_missing() {
   printf '3.25\n%s\n' "$version" | sort -VC || die "CMake 3.25 or later is needed, and this is $version. Debian 12 and Ubuntu 24.04 have a newer one."
 }
 
+# has_toolkit: whether CMake will find a CUDA toolkit.
+has_toolkit() { command -v nvcc >/dev/null || [[ -e ${CUDA_PATH:-/usr/local/cuda} ]]; }
+
+# cuda_by_pip FOLDER: where there is a GPU and no toolkit, gets CUDA's runtime and NVRTC into a virtual environment there. Prints its Python, or nothing.
+cuda_by_pip() {
+  local driver packages=(nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-nvrtc) newest='>=13'
+  has_toolkit && return
+  driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -1) || return 0
+  [[ $driver =~ ^[0-9]+ ]] || return 0
+  # NVIDIA's drivers from 580 on run CUDA 13, older ones CUDA 12.
+  ((BASH_REMATCH[0] >= 580)) || { packages=(nvidia-cuda-runtime-cu12 nvidia-cuda-nvcc-cu12 nvidia-cuda-nvrtc-cu12); newest='>=12,<13'; }
+  say "There is a GPU (driver $driver) and no CUDA toolkit: getting ${packages[*]}" >&2
+  if python3 -m venv "$1" && "$1/bin/python" -m pip install -q --disable-pip-version-check "${packages[@]/%/$newest}" >&2; then
+    echo "$1/bin/python"
+  else
+    say "The GPU is LEFT OUT: pip could not get them. Install the CUDA toolkit, or python3-venv, and check the network; then run this again." >&2
+  fi
+}
+
 # build PRESET [cmake options]: configures and builds in build/PRESET; only the target `target`, if that is set.
 build() {
   local preset=$1 launcher=()

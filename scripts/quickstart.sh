@@ -6,7 +6,8 @@ picture=$(realpath -e "$@" 2>/dev/null || true)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing
-build quickstart
+python=$(cuda_by_pip "$PWD/build/cuda_by_pip")
+build quickstart ${python:+"-DPython_EXECUTABLE=$python"}
 export PATH="$PWD/build/quickstart/cli:$PATH"
 
 say "The devices of this machine"

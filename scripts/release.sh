@@ -5,8 +5,9 @@
 #   scripts/release.sh --prepare VERSION   writes the version into CMakeLists.txt and the pages, and today's date into CHANGELOG.md; then commit
 #   scripts/release.sh [PYTHON...]         makes the release of this commit, for all installed Pythons by default
 #   scripts/release.sh --trial [PYTHON...] does the same for a tree that is no release yet, and says what a release would refuse
-# TUNESMITH_TARGETS=host, TUNESMITH_FAST_BUILD=ON and so on choose what is built, for trials. TUNESMITH_URL is the address of the folder that the files
-# will lie in, for the conda recipe.
+#   scripts/release.sh --sources           makes only the sources that the release is built from, in build/release-sources
+# TUNESMITH_TARGETS=host, TUNESMITH_FAST_BUILD=ON and so on choose what is built, for trials. TUNESMITH_URL is the address of the project's repository:
+# the release is built from a copy of the commit that names it (scripts/name_url.py), and the conda recipe gets the sdist from its releases.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 version_in() { sed -n 's/^set(TUNESMITH_VERSION \([0-9.]*\) .*/\1/p' "$1"; }
 version=$(version_in CMakeLists.txt)
@@ -26,8 +27,9 @@ if [[ ${1:-} == --prepare ]]; then
   git diff --stat
   exit
 fi
-trial=
+trial= only_sources=
 [[ ${1:-} != --trial ]] || { trial=yes; shift; }
+[[ ${1:-} != --sources ]] || { only_sources=yes; shift; }
 case ${1:-} in -*) die "$1 is not known; see the top of scripts/release.sh." ;; esac
 
 # refuse WORDS: ends a release; a trial only says it.
@@ -50,6 +52,20 @@ done
 [[ -z ${TUNESMITH_TARGETS:-} || ${TUNESMITH_TARGETS} == all ]] || refuse "TUNESMITH_TARGETS is $TUNESMITH_TARGETS; a release has kernels for all GPUs."
 
 out=$PWD/build/release-$version
+commit=$(git rev-parse --short HEAD) committed=$(git log -1 --format=%ct)
+if [[ -n ${TUNESMITH_URL:-} || $only_sources ]]; then
+  say "Naming ${TUNESMITH_URL:-no address, since TUNESMITH_URL is not set} in the sources, in build/release-sources"
+  sources=$PWD/build/release-sources
+  rm -rf "$sources"
+  mkdir -p "$sources"
+  git archive HEAD | tar -x -C "$sources"
+  [[ -z ${TUNESMITH_URL:-} ]] || python3 -B scripts/name_url.py "$sources"
+  [[ ! $only_sources ]] || exit 0
+  for before in build/*/dispatch/packed_before; do  # kernels that another build has compiled
+    [[ -e $before ]] && mkdir -p "$sources/${before%/*}" && cp -a "$before" "$sources/$before"
+  done
+  cd "$sources"
+fi
 rm -rf "$out"
 mkdir -p "$out"
 
@@ -93,7 +109,7 @@ say "Static export"
 program=$built/cli/tunesmith
 export TUNESMITH_DB=$scratch/none.db  # only what is shipped
 "$program" export --static --target host --to "$scratch/tunesmith-static-$version"
-tar -C "$scratch" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -czf "$out/tunesmith-static-$version.tar.gz" "tunesmith-static-$version"
+tar -C "$scratch" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$committed" -czf "$out/tunesmith-static-$version.tar.gz" "tunesmith-static-$version"
 echo "conv2d height=200 width=300 mask_height=3 mask_width=3" >"$scratch/problems.txt"  # those of examples/minimal.cpp
 "$program" export --static --target host --problems "$scratch/problems.txt" --to "$scratch/kernels"
 printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(application CXX)' 'add_subdirectory(kernels)' \
@@ -110,7 +126,7 @@ cmake --build "$scratch/from_sdist" --target help >/dev/null
 
 say "Recipes"
 sum_of() { sha256sum "$1" | cut -d' ' -f1; }
-sed -e "s|@version@|$version|; s|@url@|${TUNESMITH_URL:-.}|; s|@sha256@|$(sum_of "$out/tunesmith-$version.tar.gz")|" scripts/release/meta.yaml.in >"$out/meta.yaml"
+sed -e "s|@version@|$version|; s|@url@|${TUNESMITH_URL:+$TUNESMITH_URL/releases/download/v$version}|; s|url: /|url: ./|; s|@sha256@|$(sum_of "$out/tunesmith-$version.tar.gz")|" scripts/release/meta.yaml.in >"$out/meta.yaml"
 sed -e "s|@version@|$version|g; s|@soversion@|${version%.*}|g" scripts/release/Containerfile.in >"$out/Containerfile"
 [[ -n ${TUNESMITH_URL:-} ]] || say "TUNESMITH_URL is not set, so meta.yaml takes the sdist that lies beside it."
 if docker info >/dev/null 2>&1; then
@@ -127,4 +143,4 @@ for file in "$out"/*; do
   ((bytes <= 40000000)) || refuse "${file##*/} has $bytes bytes, and a file of a release has at most 40 MB."
 done
 ls -l "$out"
-say "Done: $out, of commit $(git rev-parse --short HEAD)"
+say "Done: $out, of commit $commit"

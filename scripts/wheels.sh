@@ -58,7 +58,7 @@ hash -r
 compile() {
   local launcher=() needed=(nanobind "typing_extensions; python_version < '3.11'") before
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  command -v nvcc >/dev/null || [[ -e /usr/local/cuda ]] || needed+=('nvidia-cuda-runtime>=13' 'nvidia-cuda-crt>=13' 'nvidia-cuda-nvrtc>=13')
+  has_toolkit || needed+=('nvidia-cuda-runtime>=13' 'nvidia-cuda-crt>=13' 'nvidia-cuda-nvrtc>=13')
   rm -rf "$folder/compiling"
   "$1" -m venv "$folder/compiling"
   "$folder/compiling/bin/python" -m pip install -q --disable-pip-version-check "${needed[@]}"

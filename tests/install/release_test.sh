@@ -46,3 +46,18 @@ git checkout -q docs/packaging.md
 sed -i "s/^## 7.8.9, .*/## 7.8.9, 2020-01-01/" CHANGELOG.md
 git commit -qam prepared
 refuses 'and this is version 7.8.9'
+
+# The sources that a release is built from are those of the commit, and name the project's address.
+cp -r "$source"/{pyproject.toml,CITATION.cff,SECURITY.md,SUPPORT.md,README.md,docs} .
+mkdir -p python cmake && cp "$source/python/README.md" python && cp "$source/cmake/install.cmake" cmake && cp "$source/scripts/name_url.py" scripts
+sed -i "s/^## 7.8.9, .*/## 7.8.9, 2020-01-01/" CHANGELOG.md
+git checkout -q CMakeLists.txt && sed -i -E 's/libtunesmith(\.so\.)?[0-9]+\.[0-9]+/libtunesmith\17.8/; s/v[0-9]+_[0-9]+/v7_8/' docs/packaging.md docs/design.md
+echo build/ >.gitignore
+git add . && git commit -qm sources
+TUNESMITH_URL=https://host.invalid/owner/name scripts/release.sh --sources >/dev/null
+grep -q '^Repository = "https://host.invalid/owner/name"$' build/release-sources/pyproject.toml
+grep -q '^repository-code: "https://host.invalid/owner/name"$' build/release-sources/CITATION.cff
+git diff --quiet  # the checkout itself names none
+scripts/release.sh --sources >/dev/null
+cmp pyproject.toml build/release-sources/pyproject.toml
+TUNESMITH_URL=here refuses 'set it to the address of the repository' --sources
