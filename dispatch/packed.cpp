@@ -17,15 +17,23 @@ std::string_view packed(std::string_view name) {
   return {};
 }
 
-std::string_view packed_binary(std::string_view target, std::string_view source_hash) {
-  std::string_view binary = packed(packed_name(target, source_hash));
+std::vector<std::string> targets_that_run_on(std::string_view target) {
+  std::vector<std::string> found = {std::string(target)};
   auto earlier = Target::parse(target);
-  if (!earlier || earlier->kind != Target::Kind::gpu || earlier->extension != 0) return binary;
-  while (binary.empty() && earlier->compute_capability % 10 > 0) {
-    --earlier->compute_capability;
-    binary = packed(packed_name(earlier->text(), source_hash));
+  if (!earlier || earlier->kind != Target::Kind::gpu) return found;
+  for (int minor = earlier->compute_capability % 10; minor >= 0; --minor, --earlier->compute_capability) {
+    for (const char extension : {'f', '\0'}) {
+      earlier->extension = extension;
+      if (earlier->text() != target) found.push_back(earlier->text());
+    }
   }
-  return binary;
+  return found;
+}
+
+std::string_view packed_binary(std::string_view target, std::string_view source_hash) {
+  for (const std::string& one : targets_that_run_on(target))
+    if (const std::string_view binary = packed(packed_name(one, source_hash)); !binary.empty()) return binary;
+  return {};
 }
 
 }  // namespace tunesmith

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tunesmith {
 
@@ -22,6 +23,11 @@ std::span<const PackedFile> packed_files();
 std::span<const PackedFile> application_packed_files();
 inline constexpr const char* own_folder = "own/";
 
+/// The targets whose binaries run on a GPU of that target, the best one first: its own; what is made for its
+/// family (sm_100f on 10.3) or for all GPUs of its major compute capability from an earlier one on (sm_80
+/// on 8.6). Not what is made for one other GPU alone (sm_90a).
+std::vector<std::string> targets_that_run_on(std::string_view target);
+
 /// The bytes of the file of that name; empty if there is none.
 std::string_view packed(std::string_view name);
 
@@ -30,9 +36,7 @@ inline std::string packed_name(std::string_view target, std::string_view source_
   return std::string(target) + "/" + std::string(source_hash);
 }
 
-/// The binary of a source for a GPU of that target, or one for an earlier GPU of the same major compute
-/// capability (sm_80 for sm_86), which runs there too, unless it has instructions of one GPU alone (sm_90a).
-/// Empty if there is none.
+/// The binary of a source for a GPU of that target, or one that runs there too. Empty if there is none.
 std::string_view packed_binary(std::string_view target, std::string_view source_hash);
 
 /// The target of the bases that are packed as PTX, which the driver compiles for a device that has no binary

@@ -5,13 +5,14 @@
 #   scripts/release.sh --prepare VERSION   writes the version into CMakeLists.txt and the pages, and today's date into CHANGELOG.md; then commit
 #   scripts/release.sh [PYTHON...]         makes the release of this commit, for all installed Pythons by default
 #   scripts/release.sh --trial [PYTHON...] does the same for a tree that is no release yet, and says what a release would refuse
+#   scripts/release.sh --trial --built FOLDER  a trial of what a build with TUNESMITH_PYTHON=ON has compiled already, as build/cuda: minutes
 #   scripts/release.sh --sources           makes only the sources that the release is built from, in build/release-sources
 # TUNESMITH_TARGETS=host, TUNESMITH_FAST_BUILD=ON and so on choose what is built, for trials. TUNESMITH_URL is the address of the project's repository:
 # the release is built from a copy of the commit that names it (scripts/name_url.py), and the conda recipe gets the sdist from its releases.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 version_in() { sed -n 's/^set(TUNESMITH_VERSION \([0-9.]*\) .*/\1/p' "$1"; }
 version=$(version_in CMakeLists.txt)
-pages=(docs/packaging.md docs/design.md)  # what names the library's version
+pages=(docs/packaging.md docs/design.md docs/why.md SUPPORT.md)  # what names the library's version
 
 if [[ ${1:-} == --prepare ]]; then
   next=${2:-}
@@ -22,13 +23,15 @@ if [[ ${1:-} == --prepare ]]; then
   [[ $(version_in CMakeLists.txt) == "$next" ]] || die "CMakeLists.txt has no line set(TUNESMITH_VERSION ...)."
   old=${version%.*} new=${next%.*}
   sed -i -e "s/libtunesmith\.so\.${old//./\\.}/libtunesmith.so.$new/g; s/libtunesmith${old//./\\.}\b/libtunesmith$new/g; s/TUNESMITH_${old//./\\.}\b/TUNESMITH_$new/g" \
-    -e "s/v${old//./_}\b/v${new//./_}/g; s/v${old//./_}_with/v${new//./_}_with/g" "${pages[@]}"
+    -e "s/v${old//./_}\b/v${new//./_}/g; s/v${old//./_}_with/v${new//./_}_with/g" -e "s/this is version ${old//./\\.};/this is version $new;/" "${pages[@]}"
+  sed -i "s/^version: .*/version: $next/" CITATION.cff
   say "Version $next is written; look at it, and commit it"
   git diff --stat
   exit
 fi
-trial= only_sources=
+trial= only_sources= built=
 [[ ${1:-} != --trial ]] || { trial=yes; shift; }
+[[ ! $trial || ${1:-} != --built ]] || { built=$(realpath -e "${2:?--built needs the folder of a build with TUNESMITH_PYTHON=ON}"); shift 2; }
 [[ ${1:-} != --sources ]] || { only_sources=yes; shift; }
 case ${1:-} in -*) die "$1 is not known; see the top of scripts/release.sh." ;; esac
 
@@ -46,7 +49,7 @@ else
 fi
 [[ -z $(git status --porcelain) ]] || refuse "There are changes that are not committed; a release is made of a commit."
 for page in "${pages[@]}"; do
-  other=$(grep -oE 'libtunesmith(\.so\.)?[0-9]+\.[0-9]+\b|tunesmith::v[0-9]+_[0-9]+' "$page" | grep -vE "${version%.*}$|v$(tr . _ <<<"${version%.*}")$" | head -1 || true)
+  other=$(grep -oE 'libtunesmith(\.so\.)?[0-9]+\.[0-9]+\b|tunesmith::v[0-9]+_[0-9]+|this is version [0-9]+\.[0-9]+' "$page" | grep -vE "${version%.*}$|v$(tr . _ <<<"${version%.*}")$" | head -1 || true)
   [[ -z $other ]] || refuse "$page says $other, and this is version $version."
 done
 [[ -z ${TUNESMITH_TARGETS:-} || ${TUNESMITH_TARGETS} == all ]] || refuse "TUNESMITH_TARGETS is $TUNESMITH_TARGETS; a release has kernels for all GPUs."
@@ -86,13 +89,15 @@ hash -r
 
 say "Wheels"
 rm -f build/wheels/tunesmith-*.whl
-scripts/wheels.sh "$@"
+scripts/wheels.sh ${built:+--built "$built"} "$@"
 cp build/wheels/tunesmith-"$version"-*.whl "$out"
 
 say "Archive and Debian packages"
-built=$PWD/build/wheels/build  # the build of the wheels, without the package
-cmake -S . -B "$built" -DTUNESMITH_PYTHON=OFF
-cmake --build "$built" -j "$(nproc)"
+if [[ ! $built ]]; then
+  built=$PWD/build/wheels/build  # the build of the wheels, without the package
+  cmake -S . -B "$built" -DTUNESMITH_PYTHON=OFF
+  cmake --build "$built" -j "$(nproc)"
+fi
 packages=$built/packages
 rm -rf "$packages"
 generators=TGZ

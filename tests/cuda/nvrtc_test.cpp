@@ -14,7 +14,9 @@
 #include <thread>
 #include <utility>
 
+#include "choose/nearest.h"
 #include "generator/compiler_flags.h"
+#include "generator/ops.h"
 #include "generator/target.h"
 #include "kernel_file/find_op.h"
 #include "tests/op_cases.h"
@@ -143,7 +145,7 @@ TEST_F(Nvrtc, CompilesFromSeveralThreads) {
 TEST_F(Nvrtc, TheTypesOf16BitsCompileForEveryArchitecture) {
   std::string header = template_files().at("common/float16.cuh");
   header.erase(header.find("#pragma once"), 12);
-  for (const char* target : {"sm_75", "sm_80", "sm_90a", "sm_120a"}) {
+  for (const char* target : {"sm_75", "sm_80", "sm_90a", "sm_120f"}) {
     for (const char* type : {"Float16", "BFloat16", "double"}) {
       const Compilation compiled =
           toolchain_->compile(source(header + "using T = " + type +
@@ -174,13 +176,38 @@ TEST_F(Nvrtc, AMisspeltNameIsMissing) {
   EXPECT_EQ(missing_symbols(tmpl, bad, one, compiled.bytes), "keptt, rigth, wrong");
 }
 
+// Bases and first guesses of all ops, dealt out to the targets that a GPU of a Blackwell generation is tuned
+// with, and to those that its packed kernels have. None of these GPUs was ever here.
+TEST_F(Nvrtc, EveryOpCompilesForABlackwell) {
+  const std::vector<std::string> targets = {"sm_100f", "sm_103a", "sm_110a", "sm_110f", "sm_120f", "sm_121a"};
+  std::vector<Source> sources;
+  for (std::size_t i = 0; i < ops().size(); ++i) {
+    const Op& op = ops()[i];
+    const Problem problem = complete_problem(op, Problem::parse(op.examples.front()));
+    const std::string& one = targets[i % targets.size()];
+    sources.push_back(render(op, op.templates.front(), problem, base_config(op, problem), one));
+    const std::string& other = targets[(i + 1) % targets.size()];
+    DeviceFacts device = facts_of_capability(Target::parse(other)->compute_capability);
+    device.target = other;
+    for (const UntunedVariant& guess : untuned(op, problem, device)) {
+      sources.push_back(render(op, *guess.tmpl, problem, guess.config, other));
+      break;
+    }
+  }
+  EXPECT_GT(sources.size(), ops().size());
+  const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    EXPECT_TRUE(compiled[i].ok) << sources[i].target << "\n"
+                                << located(compiled[i].log, sources[i].text, template_files());
+}
+
 // The first guess of products of bytes is in tensor cores, in every layout.
 TEST_F(Nvrtc, ProductsOfBytesCompileForEveryArchitecture) {
   const Op& op = find_op("tensor");
   const Template& tmpl = find_template(op, "contract");
   std::vector<Source> sources;
   std::set<std::string> seen;
-  for (const char* const target : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
+  for (const char* const target : {"sm_80", "sm_90a", "sm_100f", "sm_120f"}) {
     const DeviceFacts device = facts_of_capability(Target::parse(target)->compute_capability);
     for (const char* const line :
          {"a[i,k] * b[k,j]", "a[i,k] * b[j,k]", "a[k,i] * b[k,j]", "a[k,i] * b[j,k]"}) {
@@ -215,7 +242,7 @@ TEST_P(EveryTemplate, Compiles) {
   const auto& [op, tmpl] = GetParam();
   std::vector<std::string> targets;
   for (const auto& [capability, target] :
-       {std::pair(75, "sm_75"), {80, "sm_80"}, {90, "sm_90a"}, {100, "sm_100a"}}) {
+       {std::pair(75, "sm_75"), {80, "sm_80"}, {90, "sm_90a"}, {100, "sm_100f"}}) {
     if (capability == tmpl->minimum_compute_capability ||
         (capability > tmpl->minimum_compute_capability && tmpl->later_too))
       targets.emplace_back(target);

@@ -279,7 +279,7 @@ class OverlapCode : public Nvrtc {
   }
 };
 
-const std::vector<std::string> targets_with_the_wait = {"sm_90", "sm_90a", "sm_100a", "sm_120a"};
+const std::vector<std::string> targets_with_the_wait = {"sm_90", "sm_90a", "sm_100f", "sm_120f"};
 
 // ---- the check itself
 

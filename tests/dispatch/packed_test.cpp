@@ -128,7 +128,7 @@ TEST(Packed, HasTheBases) {
       expect_packed("host");
 #ifdef TUNESMITH_WITH_CUDA
       for (const char* target :
-           {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a", "compute_75"}) {
+           {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100f", "sm_120f", "compute_75"}) {
         if (is_packed_for(target)) expect_packed(target);
       }
 #endif
@@ -150,10 +150,35 @@ TEST(Packed, AnEarlierGpusBinaryServesLaterOnesOfItsMajorCapability) {
   EXPECT_EQ(packed_binary("sm_80", hash("sm_80")).data(), of_80.data());
   EXPECT_EQ(packed_binary("sm_89", hash("sm_89")).data(), of_80.data());
   EXPECT_TRUE(packed_binary("sm_72", hash("sm_72")).empty()) << "earlier than any";
-  EXPECT_TRUE(packed_binary("sm_103a", hash("sm_103a")).empty()) << "sm_100a is for 10.0 alone";
-  EXPECT_TRUE(packed_binary("sm_90", hash("sm_90")).empty()) << "sm_90a too";
+  EXPECT_TRUE(packed_binary("sm_90", hash("sm_90")).empty()) << "sm_90a is for 9.0 alone";
 }
 #endif
+
+TEST(Packed, AFamilysBinaryServesItsGpus) {
+  const auto runs = [](const char* code, const char* gpu) {
+    const std::vector<std::string> targets = targets_that_run_on(gpu);
+    return std::find(targets.begin(), targets.end(), code) != targets.end();
+  };
+  for (const auto& [family, gpus] :
+       {std::pair<const char*, std::vector<const char*>>{"sm_100f", {"sm_100a", "sm_103a", "sm_103"}},
+        {"sm_110f", {"sm_110a"}},
+        {"sm_120f", {"sm_120a", "sm_121a", "sm_121"}}})
+    for (const char* gpu : gpus) EXPECT_TRUE(runs(family, gpu)) << family << " on " << gpu;
+  EXPECT_TRUE(runs("sm_80", "sm_86"));
+  EXPECT_TRUE(runs("sm_90", "sm_90a"));
+  for (const auto& [code, gpu] : {std::pair("sm_103f", "sm_100a"),
+                                  {"sm_100f", "sm_110a"},
+                                  {"sm_100a", "sm_103a"},
+                                  {"sm_90a", "sm_90"},
+                                  {"sm_86", "sm_80"},
+                                  {"sm_80", "sm_90a"},
+                                  {"sm_120f", "host"}})
+    EXPECT_FALSE(runs(code, gpu)) << code << " on " << gpu;
+  EXPECT_EQ(targets_that_run_on("sm_103a"),
+            (std::vector<std::string>{"sm_103a", "sm_103f", "sm_103", "sm_102f", "sm_102", "sm_101f",
+                                      "sm_101", "sm_100f", "sm_100"}));
+  EXPECT_EQ(targets_that_run_on("host"), std::vector<std::string>{"host"});
+}
 
 #ifdef TUNESMITH_WITH_CUDA
 // For any layout in which the inputs of an elementwise function repeat, the library has a kernel besides the
@@ -163,7 +188,7 @@ TEST(Packed, StartsEveryFunctionForEveryLayout) {
   // The targets that this build packs portfolios for, or all, or named.
   const std::string portfolios = PORTFOLIOS;
   std::vector<std::string> targets;
-  for (const char* target : {"sm_75", "sm_80", "sm_86", "sm_90a", "sm_100a", "sm_120a"})
+  for (const char* target : {"sm_75", "sm_80", "sm_86", "sm_90a", "sm_100f", "sm_120f"})
     if (is_packed_for(target) && (portfolios == "all" || portfolios.find(target) != std::string::npos))
       targets.emplace_back(target);
   if (portfolios == "named") targets = {"sm_90a"};

@@ -26,14 +26,14 @@ foreach(library shared static)
   set(folder "${packages}/consumer_${library}")
   file(REMOVE_RECURSE "${folder}")
   run(${CMAKE_COMMAND} -S "${source}/tests/consumer" -B "${folder}" -G "${generator}" "-DCMAKE_PREFIX_PATH=${prefix}"
-      "-DLIBRARY=${library}" ${without} "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_C_COMPILER=${c_compiler}"
+      "-DLIBRARY=${library}" "-DVERSION=${soversion}" ${without} "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_C_COMPILER=${c_compiler}"
       "-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}" "-DCMAKE_CXX_FLAGS=${flags}" "-DCMAKE_C_FLAGS=${flags}")
   run(${CMAKE_COMMAND} --build "${folder}")
   foreach(program consumer minimal minimal_c)
     run("${folder}/${program}")
   endforeach()
   run(${CMAKE_COMMAND} -S "${source}/tests/install/c_alone" -B "${folder}/c_alone" -G "${generator}" "-DCMAKE_PREFIX_PATH=${prefix}"
-      "-DLIBRARY=${library}" ${without} "-DCMAKE_C_COMPILER=${c_compiler}" "-DCMAKE_C_FLAGS=${flags}")
+      "-DLIBRARY=${library}" "-DVERSION=${soversion}" ${without} "-DCMAKE_C_COMPILER=${c_compiler}" "-DCMAKE_C_FLAGS=${flags}")
   run(${CMAKE_COMMAND} --build "${folder}/c_alone")
   run("${folder}/c_alone/minimal_c")
 endforeach()

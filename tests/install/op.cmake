@@ -23,7 +23,7 @@ set(ENV{TUNESMITH_DB} "${scratch}/own.db")
 set(tunesmith "${build_folder}/mine/tunesmith")
 
 function(build)
-  run(${CMAKE_COMMAND} -S "${scratch}/op_consumer" -B "${build_folder}" -G "${generator}" "-DCMAKE_PREFIX_PATH=${prefix}"
+  run(${CMAKE_COMMAND} -S "${scratch}/op_consumer" -B "${build_folder}" -G "${generator}" "-DCMAKE_PREFIX_PATH=${prefix}" "-DVERSION=${soversion}"
       "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}" "-DCMAKE_CXX_FLAGS=${flags} -Wall -Wextra -Werror"
       "-DOPS=${scratch}" ${ARGN})
   run(${CMAKE_COMMAND} --build "${build_folder}")

@@ -7,8 +7,8 @@ source=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/docs" "$scratch/scripts"
-cp "$source"/{CMakeLists.txt,CHANGELOG.md} "$scratch"
-cp "$source"/docs/{packaging,design}.md "$scratch/docs"
+cp "$source"/{CMakeLists.txt,CHANGELOG.md,SUPPORT.md,CITATION.cff} "$scratch"
+cp "$source"/docs/{packaging,design,why}.md "$scratch/docs"
 cp "$source"/scripts/{release,common}.sh "$scratch/scripts"
 cd "$scratch"
 # A section that is still to be released, whatever the checkout's own says.
@@ -39,6 +39,9 @@ grep -q 'libtunesmith.so.7.8' docs/packaging.md
 grep -q 'TUNESMITH_7.8' docs/packaging.md
 grep -q 'tunesmith::v7_8_with_GLIBCXX_DEBUG' docs/packaging.md
 grep -q 'tunesmith::v7_8`' docs/design.md
+grep -q 'libtunesmith.so.7.8' SUPPORT.md
+grep -q 'this is version 7.8;' docs/why.md
+grep -q '^version: 7.8.9$' CITATION.cff
 refuses 'not committed'
 sed -i "s/^## 7.8.9, .*/## 7.8.9, 2999-01-01/" CHANGELOG.md
 refuses 'is no day up to today'
@@ -48,10 +51,10 @@ git commit -qam prepared
 refuses 'and this is version 7.8.9'
 
 # The sources that a release is built from are those of the commit, and name the project's address.
-cp -r "$source"/{pyproject.toml,CITATION.cff,SECURITY.md,SUPPORT.md,README.md,docs} .
+cp "$source"/{pyproject.toml,SECURITY.md,README.md} .
 mkdir -p python cmake && cp "$source/python/README.md" python && cp "$source/cmake/install.cmake" cmake && cp "$source/scripts/name_url.py" scripts
 sed -i "s/^## 7.8.9, .*/## 7.8.9, 2020-01-01/" CHANGELOG.md
-git checkout -q CMakeLists.txt && sed -i -E 's/libtunesmith(\.so\.)?[0-9]+\.[0-9]+/libtunesmith\17.8/; s/v[0-9]+_[0-9]+/v7_8/' docs/packaging.md docs/design.md
+sed -i -E 's/libtunesmith(\.so\.)?[0-9]+\.[0-9]+/libtunesmith\17.8/; s/v[0-9]+_[0-9]+/v7_8/' docs/packaging.md
 echo build/ >.gitignore
 git add . && git commit -qm sources
 TUNESMITH_URL=https://host.invalid/owner/name scripts/release.sh --sources >/dev/null
