@@ -2,8 +2,10 @@
 // query: shows the contents of a database.
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -23,6 +25,7 @@
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "kernel_file/find_op.h"
+#include "kernel_file/user_kernel.h"
 #include "tuner/search/verdict.h"
 
 namespace tunesmith {
@@ -33,6 +36,7 @@ struct QueryRequest {
   std::filesystem::path database;
   std::string format = "table";
   bool all = false, axes = false, first_uses = false;
+  std::string pareto;
 };
 
 Cell ratio(const std::optional<double>& slower, double faster) {
@@ -254,6 +258,94 @@ TextTable results_table(const std::vector<ResultRow>& rows, bool for_people, con
   return table;
 }
 
+// A second objective, beside the time.
+struct Objective {
+  std::string name;
+  bool larger_is_better = false;
+  std::function<std::optional<double>(const ResultRow&)> value;
+};
+
+Objective objective_of(const std::string& name, const Op* op) {
+  const UserKernel* const own = op != nullptr ? op->user_kernel : nullptr;
+  std::vector<std::string> names = {"energy_uj", "error", "registers"};
+  if (own != nullptr)
+    for (const UserMetric& one : own->metrics) {
+      names.push_back(one.name);
+      if (one.name != name) continue;
+      return {name, one.larger_is_better, [&one, op](const ResultRow& row) -> std::optional<double> {
+                if (!row.median_us) return std::nullopt;
+                try {
+                  const double value = one.value(complete_problem(*op, Problem::parse(row.problem)),
+                                                 Values::parse(row.config), *row.median_us);
+                  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+                } catch (const Error&) {  // a stored problem or config that the file does not allow any more
+                  return std::nullopt;
+                }
+              }};
+    }
+  if (name == "energy_uj") return {name, false, [](const ResultRow& row) { return row.energy_uj; }};
+  if (name == "registers")
+    return {name, false, [](const ResultRow& row) -> std::optional<double> {
+              if (!row.registers) return std::nullopt;
+              return static_cast<double>(*row.registers);
+            }};
+  if (name == "error")
+    return {name, false, [own, op](const ResultRow& row) -> std::optional<double> {
+              if (!row.max_error || own == nullptr || !own->permitted_times) return row.max_error;
+              try {
+                return *row.max_error *
+                       own->permitted_times(complete_problem(*op, Problem::parse(row.problem)),
+                                            Values::parse(row.config));
+              } catch (const Error&) {
+                return std::nullopt;
+              }
+            }};
+  throw UsageError(
+      "--pareto is \"" + name + "\"; it may be " + listed(names) +
+      (own == nullptr ? ", and of a kernel of yours (query FILE.cu) a metric of its [metrics]." : "."));
+}
+
+// Returns the variants of each problem than which no other one is both faster and better by the objective,
+// the fastest first.
+std::vector<std::pair<ResultRow, double>> pareto_set(const std::vector<ResultRow>& rows,
+                                                     const Objective& objective) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>,
+           std::vector<std::pair<ResultRow, double>>>
+      groups;
+  for (const ResultRow& row : rows) {
+    if (row.verdict != "ok" || !row.is_current || !row.median_us) continue;
+    if (const auto value = objective.value(row))
+      groups[{row.op, row.device, row.problem, row.caches, row.launches}].emplace_back(row, *value);
+  }
+  std::vector<std::pair<ResultRow, double>> set;
+  for (auto& [key, all] : groups) {
+    const auto is_better = [&](double a, double b) { return objective.larger_is_better ? a > b : a < b; };
+    std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+      if (*a.first.median_us != *b.first.median_us) return *a.first.median_us < *b.first.median_us;
+      return is_better(a.second, b.second);
+    });
+    std::optional<double> best;
+    for (auto& one : all) {
+      if (best && !is_better(one.second, *best)) continue;
+      best = one.second;
+      set.push_back(std::move(one));
+    }
+  }
+  return set;
+}
+
+TextTable pareto_table(const std::vector<std::pair<ResultRow, double>>& set, bool for_people,
+                       const Objective& objective) {
+  TextTable table({"op", "device", "problem", "caches", "launches", for_people ? "median us" : "median_us",
+                   objective.name, "template", "config"});
+  for (const auto& [row, value] : set)
+    table.add({row.op, row.device, for_people ? shown(row.op, row.problem) : row.problem,
+               for_people ? where_cold(row.caches) : Cell(row.caches),
+               for_people ? where_chained(row.launches) : Cell(row.launches), cell(row.median_us), value,
+               row.template_name, row.config});
+  return table;
+}
+
 std::string state_of(const StoredTrial& row) {
   if (!row.newest_verdict.empty() && row.newest_verdict != "ok")
     return row.newest_verdict + " when it was tuned";
@@ -398,10 +490,18 @@ void run_query(QueryRequest& request) {
     for (const auto& row : rows) of_host = of_host || is_of_host(row);
     return rows;
   };
-  const TextTable table = request.axes         ? axes_table(noted(ranked(store, filter)))
-                          : request.first_uses ? trials_table(noted(store.trials(filter)), for_people)
-                          : verdicts           ? results_table(noted(store.results(filter)), for_people, op)
-                                               : winners_table(noted(store.winners(filter)), for_people, op);
+  const auto pareto = [&] {
+    const Objective objective = objective_of(request.pareto, op);
+    const std::int64_t most = std::exchange(filter.limit, 0);
+    std::vector<std::pair<ResultRow, double>> set = pareto_set(noted(store.results(filter)), objective);
+    if (most > 0 && set.size() > static_cast<std::size_t>(most)) set.resize(static_cast<std::size_t>(most));
+    return pareto_table(set, for_people, objective);
+  };
+  const TextTable table = !request.pareto.empty() ? pareto()
+                          : request.axes          ? axes_table(noted(ranked(store, filter)))
+                          : request.first_uses    ? trials_table(noted(store.trials(filter)), for_people)
+                          : verdicts ? results_table(noted(store.results(filter)), for_people, op)
+                                     : winners_table(noted(store.winners(filter)), for_people, op);
   if (table.empty() && for_people) {
     filter.limit = 1;
     const bool untold = !verdicts && !request.axes && !request.first_uses && !store.results(filter).empty();
@@ -439,6 +539,14 @@ void add_query_command(CLI::App& app) {
                       "Show what applications tried when they first used a problem (tune_on_first_use); with "
                       "--history also what later ones replaced");
   first_uses->excludes("--all")->excludes("--axes");
+  query
+      ->add_option(
+          "--pareto", request->pareto,
+          "Show the variants than which no other is both faster and better by this: error, energy_uj, "
+          "registers, or a metric of a kernel of yours")
+      ->excludes("--all")
+      ->excludes("--axes")
+      ->excludes("--first-uses");
   query->add_option("--verdict", filter.verdict, "Only variants with this verdict: ok, wrong_result, ...")
       ->check(CLI::IsMember(std::vector<std::string>(verdict_names.begin(), verdict_names.end())));
   query->add_flag(

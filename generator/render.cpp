@@ -51,9 +51,11 @@ struct Constant {
   std::string name;
   Value value;
   std::vector<std::string> categories = {};
+  bool is_type = false;  // of a user's kernel, whose settings write it
 };
 
 void write(std::string& text, const Constant& constant, const Template& tmpl) {
+  if (constant.is_type) return;
   if (constant.name == "dtype") {
     if (!tmpl.names_dtype) return;
     const DType dtype = dtype_of({{"dtype", constant.value}});
@@ -89,6 +91,7 @@ std::vector<Constant> constants_of(const Op& op, const Template& tmpl, const Pro
   }
   for (std::size_t at = 0; at < config.axes().size(); ++at) {
     Constant constant{config.axes()[at].name, config.value(at)};
+    constant.is_type = op.user_kernel != nullptr && std::holds_alternative<std::string>(constant.value);
     for (const Value& value : config.axes()[at].values) {
       if (const auto* word = std::get_if<std::string>(&value)) constant.categories.push_back(*word);
     }

@@ -280,7 +280,12 @@ std::string Describer::written() {
   rules.insert(rules.end(), rules_.begin(), rules_.end());
   if (!rules.empty()) text += "\n[rules]\nmust = " + listed_texts(rules) + "\n";
 
-  if (limits_registers) text += "\n[compile]\nmaxrregcount = \"REGISTERS\"\n";
+  if (limits_registers || !types_beside_.empty()) text += "\n[compile]\n";
+  if (limits_registers) text += "maxrregcount = \"REGISTERS\"\n";
+  std::string defines;
+  for (const auto& [type, words] : types_beside_)
+    defines += (defines.empty() ? "" : ", ") + type + " = " + in_quotes(words);
+  if (!defines.empty()) text += "defines = { " + defines + " }\n";
 
   text += "\n[launch]\n";
   add_line(text, "grid = " + listed_texts(grid_), grid_comment_);

@@ -7,9 +7,11 @@
 #include <set>
 
 #include "generator/c_characters.h"
+#include "generator/dtype.h"
 #include "generator/error.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/describer.h"
+#include "kernel_file/struct_layout.h"
 #include "kernel_file/text_scanner.h"
 #include "kernel_file/unset_variable.h"
 
@@ -57,9 +59,21 @@ void Describer::find_arrays() {
       array.dtype = common_dtype(type.ambiguity);
       array.comment = array.dtype == "?" ? type.ambiguity : type.ambiguity + ": extents count " + array.dtype;
     } else if (!type.dtype) {
-      const auto [dtype, count] = members_of(plain);
-      array.dtype = dtype.empty() ? "?" : dtype;
+      const auto [of_members, count] = members_of(plain);
+      std::string dtype = of_members;
       members = count;
+      if (const std::string beside = dtype.empty() ? type_beside(plain) : ""; !beside.empty()) {
+        dtype = beside;
+        array.comment = plain + " is defined in a file beside";
+        types_beside_[plain] = cuda_type(dtype_of({{"dtype", beside}}));
+      }
+      if (const StructLayout layout = struct_layout(plain, code_);
+          dtype.empty() && layout.why.empty() && layout.bytes > 0) {
+        dtype = "u8";
+        members = layout.bytes;
+        array.comment = "the bytes of " + plain + ", which need values by --inputs";
+      }
+      array.dtype = dtype.empty() ? "?" : dtype;
       if (dtype.empty()) array.comment = "the type of the members of " + plain + ", or u8 for its bytes";
     }
     const ArrayUse use = bounds_->use_of(one.name);

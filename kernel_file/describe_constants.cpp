@@ -210,8 +210,9 @@ void Describer::find_constants() {
 }
 
 bool Describer::is_in_capitals(const std::string& word) {
-  static const std::set<std::string> known = {"TRUE", "FALSE",     "NULL",    "INFINITY",
-                                              "NAN",  "HUGE_VALF", "HUGE_VAL"};
+  static const std::set<std::string> known = {
+      "TRUE",         "FALSE",   "NULL",    "INFINITY", "NAN",     "HUGE_VALF", "HUGE_VAL", "EXIT_FAILURE",
+      "EXIT_SUCCESS", "INT_MAX", "INT_MIN", "UINT_MAX", "FLT_MAX", "FLT_MIN",   "DBL_MAX",  "DBL_MIN"};
   return word.size() > 1 && !known.contains(word) && std::isupper(static_cast<unsigned char>(word[0])) != 0 &&
          std::all_of(word.begin(), word.end(), [](char c) {
            return c == '_' || std::isupper(static_cast<unsigned char>(c)) != 0 ||
@@ -243,6 +244,16 @@ std::optional<std::int64_t> Describer::constant_beside(const std::string& word) 
     if (const auto value = HostCode(blank).constant(word)) return value;
   }
   return std::nullopt;
+}
+
+std::string Describer::type_beside(const std::string& type) const {
+  for (const std::string& text : beside_) {
+    if (find_word(text, type) == std::string::npos) continue;
+    const CType found = c_type(type, blanked(text));
+    if (found.dtype && found.lanes == 1 && found.ambiguity.empty() && !found.is_pointer_to_pointer)
+      return std::string(name(*found.dtype));
+  }
+  return "";
 }
 
 bool Describer::is_undeclared(const std::string& word) const {

@@ -23,7 +23,7 @@ Argument argument_of(const Facts& facts, const DescribedArray& array) {
                       return extents;
                     }};
   argument.dtype = [facts, &array](const Problem& problem) { return dtype_of_array(array, problem); };
-  argument.contents = usual_sets();
+  argument.contents = usual_sets(facts->description);
   if (array.values.empty()) return argument;
   std::vector<Contents> all;
   for (const DescribedValues& values : array.values) all.push_back(contents_of(facts, values));
@@ -44,10 +44,25 @@ std::string settings_of(const DescriptionFacts& facts, const Config& config, boo
   if (given.fast_math && !is_reference) options.fast_math = value(*given.fast_math) != 0;
   if (given.registers) options.registers = value(*given.registers);
   std::string lines = compiler_flag_lines(options);
+  for (const DescribedAxis& axis : facts.description.axes)
+    if (!axis.types.empty())
+      lines += "using " + axis.name + " = " + own_type(type_of(axis.name, config)) + ";\n";
   for (const auto& [name, setting] : given.defines)
     lines += "#define " + name + " " +
              (setting.words.empty() ? "(" + std::to_string(value(setting)) + ")" : setting.words) + "\n";
   return lines;
+}
+
+// What is rounded to a shorter type may be off by that type's tolerance.
+double permitted_times(const DescriptionFacts& facts, const Problem& problem, const Values& config) {
+  double times = 1;
+  for (const DescribedArray& array : facts.description.arrays) {
+    const Value* const word = array.type_axis.empty() ? nullptr : config.find(array.type_axis);
+    if (word == nullptr) continue;
+    const double given = default_tolerance(dtype_of(problem));
+    if (given > 0) times = std::max(times, default_tolerance(dtype_of({{"dtype", *word}})) / given);
+  }
+  return times;
 }
 
 Template template_of(const Facts& facts, const std::string& path) {
@@ -57,8 +72,9 @@ Template template_of(const Facts& facts, const std::string& path) {
     if (std::find(tmpl.kernels.begin(), tmpl.kernels.end(), launch.kernel) == tmpl.kernels.end())
       tmpl.kernels.push_back(launch.kernel);
   tmpl.name = tmpl.kernels.front();
-  tmpl.what = "The kernel" + std::string(tmpl.kernels.size() > 1 ? "s " : " ") + listed(tmpl.kernels) +
-              " of " + path + ".";
+  const std::vector<std::string> own = tmpl.kernels;
+  for (const std::string& name : conversions_of(description)) tmpl.kernels.push_back(name);
+  tmpl.what = "The kernel" + std::string(own.size() > 1 ? "s " : " ") + listed(own) + " of " + path + ".";
   tmpl.compiled_in = description.compiled_in;
   tmpl.compiled_in.emplace_back("dtype");
   for (const DescribedSymbol& symbol : description.symbols) tmpl.symbols.push_back(symbol.name);
@@ -95,7 +111,7 @@ std::string compared_of(const Description& description, const std::string& path)
 // Returns the hash of everything that decides whether a variant's results are right, except the text that all
 // variants share. It is a constant of every variant, so a verdict counts only while all of that is unchanged.
 std::string checks_of(const Facts& facts, const UserKernel& made) {
-  constexpr int version = 3;  // increased when the checks themselves judge differently
+  constexpr int version = 4;  // increased when the checks themselves judge differently
   const Description& description = facts->description;
   std::string text = std::to_string(version) + "\n" + description.checks + "\n";
   if (const auto& function = description.reference_function)
@@ -169,17 +185,25 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
     return found;
   };
   for (const DescribedMetric& metric : description.metrics) {
-    made->metrics.push_back(
-        {metric.name, [facts, &metric](const Problem& problem, const Values& config, double us) {
-           const std::vector<std::int64_t> values = values_of(*facts, problem);
-           const std::vector<DescribedAxis>& axes = facts->description.axes;
-           return metric.expression.evaluate([&](std::size_t name) {
-             if (name < values.size()) return static_cast<double>(values[name]);
-             const std::size_t axis = name - values.size();
-             return axis < axes.size() ? static_cast<double>(config.integer(axes[axis].name)) : us * 1e-6;
-           });
-         }});
+    made->metrics.push_back({metric.name, metric.larger_is_better,
+                             [facts, &metric](const Problem& problem, const Values& config, double us) {
+                               const std::vector<std::int64_t> values = values_of(*facts, problem);
+                               const std::vector<DescribedAxis>& axes = facts->description.axes;
+                               return metric.expression.evaluate([&](std::size_t name) {
+                                 if (name < values.size()) return static_cast<double>(values[name]);
+                                 const std::size_t axis = name - values.size();
+                                 return axis < axes.size()
+                                            ? static_cast<double>(config.integer(axes[axis].name))
+                                            : us * 1e-6;
+                               });
+                             }});
   }
+  const bool has_types = std::any_of(description.arrays.begin(), description.arrays.end(),
+                                     [](const DescribedArray& one) { return !one.type_axis.empty(); });
+  if (has_types && description.relative_tolerance < 0)
+    made->permitted_times = [facts](const Problem& problem, const Values& config) {
+      return permitted_times(*facts, problem, config);
+    };
   op.companions = [facts](const Problem& problem) { return companions_of(facts, problem); };
   op.examples = examples_of(facts);
   check_problems(op, op.examples, "example");
@@ -187,12 +211,17 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
   const std::string checks = checks_of(facts, *made);
   op.preamble = [facts, compared, checks](const Problem& problem) {
     const std::string& type = facts->description.type;
+    std::string given;  // the types of arrays of which kernels get copies
+    for (const DescribedArray& one : facts->description.arrays)
+      if (!one.type_axis.empty() && !one.is_workspace)
+        given +=
+            "using tunesmith_type_of_" + one.name + " = " + own_type(dtype_of_array(one, problem)) + ";\n";
     std::string symbols;  // the names by which a binary exports them
     for (const DescribedSymbol& one : facts->description.symbols)
       symbols += "#define " + one.name + " ENTRY(" + one.name + ")\n";
     return "// " + compared + "\n" +
-           (type.empty() ? "" : "using " + type + " = " + own_type(dtype_of(problem)) + ";\n") + symbols +
-           "#define TUNESMITH_CHECKS 0x" + checks + "  // what decides which results are right\n";
+           (type.empty() ? "" : "using " + type + " = " + own_type(dtype_of(problem)) + ";\n") + given +
+           symbols + "#define TUNESMITH_CHECKS 0x" + checks + "  // what decides which results are right\n";
   };
   return made;
 }

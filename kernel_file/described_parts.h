@@ -41,9 +41,11 @@ IntegerExpression::Result value_of(const IntegerExpression& expression, const De
                                    const std::vector<std::int64_t>& values, const Config* config = nullptr,
                                    std::int64_t step = 0);
 DType dtype_of_array(const DescribedArray& array, const Problem& problem);
+/// The value of an axis of types.
+DType type_of(const std::string& axis, const Config& config);
 /// The contents of inputs in checks on small problems if the description gives none, in addition to the usual
 /// numbers.
-const std::vector<Contents>& usual_sets();
+std::vector<Contents> usual_sets(const Description& description);
 Contents contents_of(const Facts& facts, const DescribedValues& values);
 /// Computes the extents of an array; returns a sentence if they are not possible, else an empty text. A
 /// workspace's need the config.
@@ -79,6 +81,10 @@ std::vector<std::string> examples_of(const Facts& facts);
 
 /// The C++ type of a dtype in a user's own text.
 std::string own_type(DType dtype);
+
+/// The kernels that make copies of arrays in the type of an axis, and copy them back: for each array one or
+/// two.
+std::vector<std::string> conversions_of(const Description& description);
 /// Adds the bodies of the kernel and of its reference, and the files that they include.
 void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& common, Template& tmpl);
 

@@ -150,8 +150,8 @@ double flops_of(const Facts& facts, const Problem& problem) {
 namespace {
 
 // Returns small problems of which one size is beyond what 16 bits can count, or as large as its range allows:
-// an index of 16 bits wraps there. None if a thread's work may grow with the problem and nothing says how
-// far: the host might take minutes.
+// an index of 16 bits wraps there. No size with which a thread's work may grow if nothing says how far: the
+// host might take minutes.
 std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) {
   constexpr std::int64_t signed_limit = 1 << 15;
   // Any size, or one that is a multiple of what a rule may ask for; likewise those of the other parameters.
@@ -161,7 +161,6 @@ std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) 
   constexpr double times = 4;  // its arrays may be larger than other companions'
   constexpr double most_threads = 1 << 20;
   std::vector<Problem> found;
-  if (facts->description.has_loops && !facts->description.flops) return found;
   const auto range_of = [](const Parameter& parameter) {
     return parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
   };
@@ -171,6 +170,7 @@ std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) 
   };
   for (const Parameter& large : facts->description.parameters) {
     if (found.size() == most || is_fixed(large) || range_of(large).most <= signed_limit) continue;
+    if (!facts->description.flops && facts->description.of_loops.contains(large.name)) continue;
     for (const auto& [beyond, other] : sizes) {
       Problem one = problem;
       for (const Parameter& parameter : facts->description.parameters) {
@@ -198,7 +198,7 @@ std::vector<Problem> beyond_8_bits(const Facts& facts, const Problem& problem,
                                    const std::vector<Problem>& known) {
   constexpr std::int64_t limit = 255;
   constexpr double most_threads = 1 << 14;  // of the untuned config; others may have many times as many
-  constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> sizes = {{{259, 3}, {272, 16}, {259, 1}}};
+  constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> sizes = {{{293, 3}, {272, 16}, {293, 1}}};
   constexpr std::size_t most = 3;
   const auto& fixed = facts->description.compiled_in;
   const auto is_fixed = [&](const Parameter& parameter) {

@@ -67,7 +67,13 @@ void set_extent(const std::vector<IntegerExpression>& expressions, const char* w
 struct Placed {
   const DescriptionFacts& facts;
   std::vector<std::int64_t> offsets;  // by array: its place in the workspace; -1: no launch uses it
+  std::vector<std::int64_t> copies;   // likewise, of its copy in the type of an axis
 
+  // The array as a kernel takes it that has the type of an axis.
+  KernelArgument copy(std::size_t array) const {
+    if (copies[array] >= 0) return WorkspacePointer{copies[array]};
+    return pointer(array);
+  }
   KernelArgument pointer(std::size_t array) const {
     if (facts.places[array] < 0) return WorkspacePointer{offsets[array]};
     return ArgumentPointer{facts.places[array]};
@@ -147,15 +153,17 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
                          const Placed& placed, std::int64_t step, std::vector<KernelArgument>& made) {
   using Type = DescribedArgument::Type;
   if (argument.type == Type::array) {
-    made.push_back(placed.pointer(argument.array));
+    made.push_back(argument.type_axis.empty() ? placed.pointer(argument.array) : placed.copy(argument.array));
     return "";
   }
   if (argument.type == Type::record) return add_record(argument, given, step, made);
   Type type = argument.type;
   std::int64_t least = argument.least, most = argument.most;
-  if (type == Type::dtype) {
-    std::tie(least, most) = limits_of(dtype_of(given.problem));
-    switch (dtype_of(given.problem)) {
+  if (type == Type::dtype || type == Type::type_axis) {
+    const DType dtype =
+        type == Type::dtype ? dtype_of(given.problem) : type_of(argument.type_axis, given.config);
+    std::tie(least, most) = limits_of(dtype);
+    switch (dtype) {
       case DType::f32:
         type = Type::f32;
         break;
@@ -177,7 +185,7 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
         break;
       default:
         return "The kernel " + kernel +
-               " takes a number of the dtype, which cannot be given for f16 and bf16.";
+               " takes a number of the dtype, which cannot be given for f16 and bf16; let it take a float.";
     }
   }
   GivenNumber number;
@@ -243,7 +251,9 @@ std::int64_t bytes_of(std::size_t at, const Given& given, WorkResult& made) {
   for (const IntegerExpression& extent : array.extents)
     if (made.error.empty()) evaluated(extent, given, 0, made);
   if (made.error.empty()) made.error = extents_of(given.facts, array, given.values, extents, &given.config);
-  std::int64_t size = bytes(dtype_of_array(array, given.problem));
+  std::int64_t size =
+      bytes(array.is_workspace && !array.type_axis.empty() ? type_of(array.type_axis, given.config)
+                                                           : dtype_of_array(array, given.problem));
   for (const std::int64_t extent : extents) size *= extent;
   return size;
 }
@@ -265,11 +275,54 @@ std::vector<std::int64_t> add_workspaces(std::span<const DescribedLaunch> launch
     const std::int64_t size = bytes_of(i, given, made);
     offsets[i] = made.work.workspace_bytes;
     made.work.workspace_arrays.push_back(
-        {arrays[i].name, offsets[i], size, bytes(dtype_of_array(arrays[i], given.problem))});
+        {arrays[i].name, offsets[i], size,
+         bytes(arrays[i].type_axis.empty() ? dtype_of_array(arrays[i], given.problem)
+                                           : type_of(arrays[i].type_axis, given.config))});
     // A workspace has a byte even if its arrays have no elements, so that its pointers point to memory.
     made.work.workspace_bytes += std::max(round_up(size, alignment), alignment);
   }
   return offsets;
+}
+
+// Lays out the copies of arrays that the launches take in another type than they have.
+std::vector<std::int64_t> add_copies(std::span<const DescribedLaunch> launches, const Given& given,
+                                     WorkResult& made) {
+  constexpr std::int64_t alignment = 256;
+  const std::vector<DescribedArray>& arrays = given.facts.description.arrays;
+  std::vector<std::int64_t> offsets(arrays.size(), -1);
+  for (std::size_t i = 0; i < arrays.size() && made.error.empty(); ++i) {
+    if (arrays[i].is_workspace || arrays[i].type_axis.empty()) continue;
+    const DType has = dtype_of_array(arrays[i], given.problem),
+                gets = type_of(arrays[i].type_axis, given.config);
+    const bool is_used = std::any_of(launches.begin(), launches.end(), [&](const DescribedLaunch& launch) {
+      return std::any_of(launch.arguments.begin(), launch.arguments.end(), [&](const DescribedArgument& one) {
+        return one.type == DescribedArgument::Type::array && one.array == i && !one.type_axis.empty();
+      });
+    });
+    if (has == gets || !is_used) continue;
+    const std::int64_t size = bytes_of(i, given, made) / bytes(has) * bytes(gets);
+    offsets[i] = made.work.workspace_bytes;
+    made.work.workspace_arrays.push_back({"the copy of " + arrays[i].name, offsets[i], size, bytes(gets)});
+    made.work.workspace_bytes += std::max(round_up(size, alignment), alignment);
+  }
+  return offsets;
+}
+
+// Adds the launches that fill the copies, or those that copy results back.
+void add_conversions(const Given& given, const Placed& placed, bool gives, WorkResult& made) {
+  constexpr std::int64_t most_blocks = 1024;
+  const std::vector<DescribedArray>& arrays = given.facts.description.arrays;
+  for (std::size_t i = 0; i < arrays.size() && made.error.empty(); ++i) {
+    if (placed.copies[i] < 0 || arrays[i].role == (gives ? Role::input : Role::output)) continue;
+    const std::int64_t count = bytes_of(i, given, made) / bytes(dtype_of_array(arrays[i], given.problem));
+    if (count == 0) continue;
+    Launch launch{.kernel = (gives ? "tunesmith_give_" : "tunesmith_take_") + arrays[i].name};
+    launch.block = {reference_block};
+    launch.grid = {std::min(ceil_divide(count, reference_block), most_blocks)};
+    launch.arguments = {gives ? placed.copy(i) : placed.pointer(i),
+                        gives ? placed.pointer(i) : placed.copy(i), count};
+    made.work.steps.emplace_back(std::move(launch));
+  }
 }
 
 // Adds what happens once before the launches: symbols are filled, and arrays zeroed.
@@ -287,8 +340,11 @@ void add_first_steps(const Given& given, const Placed& placed, WorkResult& made)
   }
   for (std::size_t i = 0; i < description.arrays.size() && made.error.empty(); ++i) {
     if (!description.arrays[i].is_zeroed || (given.facts.places[i] < 0 && placed.offsets[i] < 0)) continue;
-    const KernelArgument pointer = placed.pointer(i);
+    const KernelArgument pointer = placed.copy(i);
     Zero zero{.what = {}, .bytes = bytes_of(i, given, made)};
+    if (placed.copies[i] >= 0)
+      zero.bytes = zero.bytes / bytes(dtype_of_array(description.arrays[i], given.problem)) *
+                   bytes(type_of(description.arrays[i].type_axis, given.config));
     if (const auto* of_op = std::get_if<ArgumentPointer>(&pointer)) zero.what = *of_op;
     if (const auto* inside = std::get_if<WorkspacePointer>(&pointer)) zero.what = *inside;
     if (zero.bytes > 0) made.work.steps.emplace_back(zero);
@@ -370,8 +426,10 @@ WorkResult work_of(const DescriptionFacts& facts, std::span<const DescribedLaunc
   const Given given{facts, values, problem, config};
   const bool is_function =
       facts.description.reference_function && launches.data() == &facts.description.reference;
-  const Placed placed{facts, add_workspaces(launches, given, made)};
+  const std::vector<std::int64_t> offsets = add_workspaces(launches, given, made);
+  const Placed placed{facts, offsets, add_copies(launches, given, made)};
   if (!is_function) add_first_steps(given, placed, made);  // a function takes all arrays as arguments
+  add_conversions(given, placed, false, made);
   std::int64_t all = 0;
   for (std::size_t begin = 0; begin < launches.size() && made.error.empty();) {
     std::size_t end = begin + 1;
@@ -379,6 +437,7 @@ WorkResult work_of(const DescriptionFacts& facts, std::span<const DescribedLaunc
     all += add_repeated(launches.subspan(begin, end - begin), given, placed, only_judges, made);
     begin = end;
   }
+  add_conversions(given, placed, true, made);
   if (made.error.empty() && all == 0)
     made.error = "No launch is repeated at least once, so nothing would be computed.";
   return made;
@@ -396,7 +455,9 @@ Rule rule_of(const Facts& facts, const DescribedRule& rule,
 std::vector<Axis> axes_of(const DescriptionFacts& facts) {
   std::vector<Axis> axes;
   for (const DescribedAxis& axis : facts.description.axes)
-    axes.emplace_back(axis.name, std::vector<Value>(axis.values.begin(), axis.values.end()),
+    axes.emplace_back(axis.name,
+                      axis.types.empty() ? std::vector<Value>(axis.values.begin(), axis.values.end())
+                                         : std::vector<Value>(axis.types.begin(), axis.types.end()),
                       axis.what.c_str());
   return axes;
 }

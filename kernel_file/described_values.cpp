@@ -37,7 +37,11 @@ IntegerExpression::Lookup lookup(const DescriptionFacts& facts, const std::vecto
   return [&facts, &values, config, step](std::size_t name) {
     if (name < values.size()) return values[name];
     const std::size_t axis = name - values.size();
-    return axis < facts.axes.size() ? (*config)[facts.axes[axis]] : step;
+    if (axis >= facts.axes.size()) return step;
+    const std::vector<std::string>& types = facts.description.axes[axis].types;
+    if (types.empty()) return (*config)[facts.axes[axis]];
+    const std::string& word = (*config)[CategoricalAxis(facts.axes[axis].name)];
+    return std::int64_t{std::find(types.begin(), types.end(), word) - types.begin()};
   };
 }
 
@@ -53,13 +57,28 @@ DType dtype_of_array(const DescribedArray& array, const Problem& problem) {
   return array.dtype.empty() ? dtype_of(problem) : dtype_of({{"dtype", array.dtype}});
 }
 
-// Distant numbers below zero show where a maximum begins at 0.
-const std::vector<Contents>& usual_sets() {
+DType type_of(const std::string& axis, const Config& config) {
+  return dtype_of({{"dtype", std::string(config[CategoricalAxis(axis)])}});
+}
+
+// Distant numbers below zero show where a maximum begins at 0, and those of `wide` where sums that are meant
+// to have 64 bits have 32.
+std::vector<Contents> usual_sets(const Description& description) {
   static const std::vector<Contents> sets = {{Contents::uniform, -100, 100}, {Contents::distant},
                                              {Contents::few, -1, 1},         {Contents::uniform, 0, 0},
                                              {Contents::uniform, -100, -1},  {Contents::ascending, -100, 100},
                                              {Contents::distant, -1, -1}};
-  return sets;
+  const bool is_wide =
+      std::any_of(description.arrays.begin(), description.arrays.end(), [&](const DescribedArray& array) {
+        const std::vector<std::string> dtypes =
+            array.dtype.empty() ? description.parameters.back().categories : std::vector{array.dtype};
+        return array.role != Role::input && std::any_of(dtypes.begin(), dtypes.end(), [](const auto& dtype) {
+                 return dtype == "i64" || dtype == "u64";
+               });
+      });
+  std::vector<Contents> made = sets;
+  if (is_wide) made.push_back({Contents::distant, 1, 1});
+  return made;
 }
 
 Contents contents_of(const Facts& facts, const DescribedValues& values) {

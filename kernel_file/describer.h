@@ -86,6 +86,8 @@ class Describer {
   bool is_undeclared(const std::string& word) const;
   // Returns the value of a constant that a file beside defines.
   std::optional<std::int64_t> constant_beside(const std::string& word) const;
+  // Returns the dtype of a type that a file beside defines; empty: it is none.
+  std::string type_beside(const std::string& type) const;
   static std::int64_t guess_of(const std::string& word);
   void add_constant_axis(const std::string& name);
 
@@ -195,6 +197,7 @@ class Describer {
   std::map<std::string, std::int64_t> constants_;
   std::map<std::string, std::vector<std::int64_t>> compared_;
   std::set<std::string> guessed_;
+  std::map<std::string, std::string> types_beside_;  // by name: what a file beside defines as its type
   std::map<std::string, Size> sizes_;
   std::map<std::string, HostExpression> computed_;   // by size: its value in other sizes
   std::map<std::string, std::string> member_names_;  // by parameter or its member, "p.n": its size

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <regex>
+#include <set>
 
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -11,12 +13,27 @@
 #include "generator/target.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/description_reader.h"
+#include "kernel_file/loops.h"
 #include "kernel_file/preprocessor.h"
 #include "kernel_file/text_scanner.h"
 #include "kernel_file/unset_variable.h"
 
 namespace tunesmith {
 namespace {
+
+// Returns the position of a call by which a whole grid waits; npos if there is none.
+std::size_t grid_sync_of(std::string_view code) {
+  static const std::regex named(
+      R"(\b(\w+)\s*[=({]\s*(\w+\s*::\s*)*this_grid\s*\(|\bgrid_group\s*&?\s*(\w+))");
+  const std::string text(code);
+  std::string names = R"(this_grid\s*\(\s*\))";
+  for (std::sregex_iterator one(text.begin(), text.end(), named), end; one != end; ++one)
+    names += "|" + ((*one)[1].matched ? (*one)[1].str() : (*one)[3].str());
+  const std::regex call("\\b(" + names + R"()\s*\.\s*sync\s*\(|\bsync\s*\(\s*()" + names + R"()\s*\))");
+  std::smatch match;
+  return std::regex_search(text, match, call) ? static_cast<std::size_t>(match.position())
+                                              : std::string::npos;
+}
 
 constexpr std::string_view opening = "/* tunesmith";
 
@@ -83,7 +100,10 @@ Description DescriptionReader::read(const toml::table& root) {
                                       "launch",      "reference", "metrics",         "blocks_in_order"});
   std::vector<std::string> constants;  // constants defined before the text
   if (const toml::table* axes = root["axes"].as_table())
-    for (const auto& [name, node] : *axes) constants.emplace_back(name.str());
+    for (const auto& [name, node] : *axes) {
+      constants.emplace_back(name.str());
+      if (is_type_axis(root, constants.back())) type_axes_.insert(constants.back());
+    }
   if (const toml::array* names = root["compiled_in"].as_array())
     for (const toml::node& one : *names)
       if (one.is_string()) constants.push_back(one.as_string()->get());
@@ -94,8 +114,6 @@ Description DescriptionReader::read(const toml::table& root) {
     compiled_.push_back(std::move(one.text));
     lines_.push_back(std::move(one.lines));
   }
-  for (const char* word : {"for", "while", "goto"})
-    made_.has_loops |= find_word(code_, word) != std::string::npos;
   kernels_ = kernels_of(code_);
   if (const toml::table* defines = root["compile"]["defines"].as_table())
     for (const auto& [name, node] : *defines)
@@ -116,6 +134,8 @@ Description DescriptionReader::read(const toml::table& root) {
   if (const toml::node* node = root.get("type")) {
     made_.type = text(*node, "type");
     if (!is_identifier(made_.type)) refuse(node, "type is " + shown(*node) + "; give the name of a type.");
+    if (type_axes_.contains(made_.type))
+      refuse(node, "type is " + made_.type + ", which is an axis of types; leave one of them out.");
   }
   std::vector<std::string> dtypes;
   if (const toml::node* node = root.get("dtype")) dtypes = dtype_categories(*node);
@@ -137,6 +157,8 @@ Description DescriptionReader::read(const toml::table& root) {
   read_rules(root);
   read_rest(root);
   read_launches();
+  find_loops();
+  find_grid_syncs();
   must_be_alone();
   must_be_given(root);
   must_be_written(root);
@@ -172,6 +194,50 @@ std::string DescriptionReader::canonical(const toml::node& node) {
     return "{" + text + "}";
   }
   return "";
+}
+
+// A call in a function that is no launched kernel counts for all launches.
+void DescriptionReader::find_grid_syncs() {
+  bool is_elsewhere = false;
+  std::set<std::string> waiting;
+  for (const std::string& text : reached_) {
+    for (std::size_t from = 0, at = 0;
+         (at = grid_sync_of(std::string_view(text).substr(from))) != std::string::npos; from += at + 1) {
+      bool is_in_kernel = false;
+      for (const Braces& one : outer_braces(text)) {
+        if (!one.holds(from + at) || one.is_transparent()) continue;
+        const std::string head = text.substr(one.head, one.open - one.head);
+        for (const GivenLaunch& launch : launches_)
+          if (find_word(head, launch.kernel.name) != std::string::npos) {
+            waiting.insert(launch.kernel.name);
+            is_in_kernel = true;
+          }
+      }
+      is_elsewhere |= !is_in_kernel;
+    }
+  }
+  for (std::size_t n = 0; n < made_.launches.size(); ++n)
+    made_.launches[n].is_cooperative = is_elsewhere || waiting.contains(launches_[n].kernel.name);
+}
+
+void DescriptionReader::find_loops() {
+  bool is_any = false;
+  std::set<std::string, std::less<>> names;
+  for (const std::string& text : reached_) names.merge(names_in_loop_ends(text, is_any));
+  for (const Parameter& one : made_.parameters) {
+    if (!one.is_integer()) continue;
+    bool is_end = is_any || names.contains(one.name);
+    for (std::size_t n = 0; n < launches_.size() && !is_end; ++n) {
+      const std::vector<DescribedArgument>& arguments = made_.launches[n].arguments;
+      for (std::size_t i = 0; i < arguments.size() && i < launches_[n].kernel.parameters.size(); ++i) {
+        const auto& given = arguments[i].number.expression;
+        const bool is_record = arguments[i].type == DescribedArgument::Type::record;
+        is_end |= names.contains(launches_[n].kernel.parameters[i].name) &&
+                  (is_record || (given && find_word(given->text(), one.name) != std::string::npos));
+      }
+    }
+    if (is_end) made_.of_loops.insert(one.name);
+  }
 }
 
 // Leaves out the values of axes and the rules for configs: they say which variants exist, not what is right.
@@ -361,7 +427,7 @@ std::vector<ExpressionName> Description::names() const {
   std::vector<ExpressionName> names;
   for (const Parameter& parameter : parameters) names.push_back({parameter.name, parameter.categories});
   names.push_back({"dtype_bytes", {}});
-  for (const DescribedAxis& axis : axes) names.push_back({axis.name, {}});
+  for (const DescribedAxis& axis : axes) names.push_back({axis.name, axis.types});
   return names;
 }
 

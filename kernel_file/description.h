@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,7 +41,10 @@ struct DescribedArray {
   std::string name;
   Role role = Role::input;
   std::vector<IntegerExpression> extents;
-  std::string dtype;          ///< empty: the dtype of the problem
+  std::string dtype;  ///< empty: the dtype of the problem
+  /// The axis of types by whose value the kernels take it; empty: they take it as it is. A workspace has that
+  /// type; of another array the kernels get a copy.
+  std::string type_axis = {};
   int lanes = 1;              ///< above 1: the described extents count vectors of so many elements
   bool is_workspace = false;  ///< it lies in the work's workspace, and its extents may name axes
   bool is_zeroed = false;     ///< an output or a workspace that is set to zero before the launches
@@ -56,7 +60,8 @@ struct DescribedSymbol {
 
 struct DescribedAxis {
   std::string name, what;
-  std::vector<std::int64_t> values;
+  std::vector<std::int64_t> values;     ///< of types their numbers from 0 on
+  std::vector<std::string> types = {};  ///< the dtypes that are the values; empty: they are whole numbers
 };
 
 /// A number that a kernel takes. A whole one is an expression, so that it keeps all its digits.
@@ -75,9 +80,10 @@ struct DescribedMember {
 
 /// One of a kernel's parameters: an array, an expression, a number, or a struct of numbers.
 struct DescribedArgument {
-  enum class Type { array, int32, int64, f32, f64, dtype, record };
+  enum class Type { array, int32, int64, f32, f64, dtype, type_axis, record };
   Type type = Type::array;
   std::size_t array = 0;
+  std::string type_axis = {};  ///< the axis that gives the type of the number or of the array's elements
   DescribedNumber number = {};
   /// The limits of an int32 or int64: other integers are given as these too.
   std::int64_t least = std::numeric_limits<std::int32_t>::min(),
@@ -105,8 +111,9 @@ struct DescribedLaunch {
   std::vector<DescribedArgument> arguments;
   /// How often it runs, without `step`; empty: once, or as often as the launch before if it `is_together`.
   std::optional<IntegerExpression> repeat = std::nullopt;
-  bool is_together = false;  ///< each repetition of the launch before is followed by one of this
-  bool uses_step = false;    ///< an expression names `step`
+  bool is_together = false;     ///< each repetition of the launch before is followed by one of this
+  bool uses_step = false;       ///< an expression names `step`
+  bool is_cooperative = false;  ///< its kernel waits for the whole grid
   std::optional<DescribedSwap> swap = std::nullopt;  ///< also of the launches that are together with it
 };
 
@@ -127,6 +134,7 @@ struct DescribedCompilation {
 struct DescribedMetric {
   std::string name;
   MetricExpression expression;  ///< of the names that expressions may use, and then `time`, in seconds
+  bool larger_is_better = false;
 };
 
 struct Description {
@@ -147,7 +155,8 @@ struct Description {
       std::nullopt;  ///< set: the reference is this function and no kernel
   std::optional<IntegerExpression> flops = std::nullopt, alignment_bytes = std::nullopt;
   std::int64_t pointer_alignment = 1;  ///< the least alignment that the types of the kernel's pointers need
-  bool has_loops = false;        ///< the text has loops, so the work of a thread may grow with the problem
+  /// The integer parameters with which the work of a thread may grow, because a loop's end depends on them.
+  std::set<std::string> of_loops;
   bool blocks_in_order = false;  ///< true: a block may wait for blocks with lower numbers
   int compute_capability = 0;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given

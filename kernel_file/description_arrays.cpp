@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "generator/dtype.h"
 #include "generator/error.h"
@@ -22,6 +23,19 @@ bool DescriptionReader::is_of_problem(const DeclaredKernel::Parameter& parameter
   std::string type = parameter.type;
   std::erase_if(type, [](char c) { return c == '*' || c == ' '; });
   return !made_.type.empty() && type == made_.type;
+}
+
+bool DescriptionReader::is_type_axis(const toml::table& root, const std::string& name) {
+  const toml::node* node = root["axes"][name].node();
+  if (node != nullptr && node->is_table()) node = node->as_table()->get("values");
+  const toml::array* values = node != nullptr ? node->as_array() : nullptr;
+  return values != nullptr && !values->empty() && (*values)[0].is_string();
+}
+
+std::string DescriptionReader::type_axis_of(const DeclaredKernel::Parameter& parameter) const {
+  std::string type = parameter.type;
+  std::erase_if(type, [](char c) { return c == '*' || c == ' '; });
+  return type_axes_.contains(type) ? type : "";
 }
 
 std::string DescriptionReader::why_not(const DeclaredKernel::Parameter& parameter,
@@ -213,10 +227,17 @@ void DescriptionReader::read_fields(const toml::table& fields, const DeclaredKer
   }
   if (const toml::node* dtype = fields.get("dtype")) {
     array.dtype = text(*dtype, "dtype");
-    if (std::find(described_dtypes.begin(), described_dtypes.end(), array.dtype) == described_dtypes.end())
+    if (type_axes_.contains(array.dtype)) {
+      array.type_axis = std::exchange(array.dtype, "");
+      if (parameter != nullptr && type_axis_of(*parameter) != array.type_axis)
+        refuse(dtype, key + " has the dtype " + array.type_axis + ", but the kernel takes it as " +
+                          parameter->type + "; write " + array.type_axis + "* in the kernel.");
+    } else if (std::find(described_dtypes.begin(), described_dtypes.end(), array.dtype) ==
+               described_dtypes.end())
       refuse(dtype,
              key + " has the dtype " + shown(*dtype) + "; allowed are " + listed(described_dtypes) + ".");
-    if (const std::string why = parameter != nullptr ? why_not(*parameter, array.dtype) : ""; !why.empty())
+    const bool is_judged = parameter != nullptr && !array.dtype.empty();
+    if (const std::string why = is_judged ? why_not(*parameter, array.dtype) : ""; !why.empty())
       refuse(dtype, key + " has the dtype " + array.dtype + ", but the kernel takes it as " + why);
   }
   if (const toml::node* values = fields.get("values")) {
@@ -249,10 +270,15 @@ void DescriptionReader::read_arrays(const toml::table& root, std::vector<std::st
       refuse(node,
              key + " is " + shown(*node) + "; give its extents as a list, or a table with extents and role.");
     }
-    const bool is_decided =
-        dtypes.size() == 1 && parameter != nullptr && !c_type(parameter->type, code_).ambiguity.empty();
+    if (parameter != nullptr && array.dtype.empty()) array.type_axis = type_axis_of(*parameter);
+    if (!array.type_axis.empty() &&
+        std::any_of(symbols_.begin(), symbols_.end(), [&](const Symbol& one) { return one.array == name; }))
+      refuse(node, key + " fills a variable and has the type " + array.type_axis +
+                       ", an axis; a variable has one type.");
+    const bool is_decided = array.type_axis.empty() && dtypes.size() == 1 && parameter != nullptr &&
+                            !c_type(parameter->type, code_).ambiguity.empty();
     if (array.dtype.empty() && is_decided) array.dtype = dtypes.front();
-    if (array.dtype.empty() && parameter != nullptr) {
+    if (array.dtype.empty() && array.type_axis.empty() && parameter != nullptr) {
       array.dtype = dtype_of_pointer(*node, key, *parameter);
       if (!array.dtype.empty()) array.lanes = c_type(parameter->type, code_).lanes;
     }

@@ -37,6 +37,8 @@ CompileSetting DescriptionReader::setting(const toml::node& node, const std::str
     });
     if (axis == made_.axes.end())
       refuse(&node, key + " is " + shown(node) + "; give a number, true, false, or the name of an axis.");
+    if (!axis->types.empty())
+      refuse(&node, key + " is " + shown(node) + ", an axis of types; its name is the type in the text.");
     made.axis = static_cast<std::size_t>(axis - made_.axes.begin());
     values = axis->values;
   }

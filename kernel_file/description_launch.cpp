@@ -123,7 +123,9 @@ DescribedLaunch DescriptionReader::launch(const toml::table* given, const std::s
     DescribedArgument constant = argument(&one, parameter, "0", kernel, names);
     constant.number = number(
         one, "The argument " + parameter.name + " of " + kernel.name,
-        constant.type == DescribedArgument::Type::dtype ? std::nullopt : c_type(parameter.type, code_).dtype);
+        constant.type == DescribedArgument::Type::dtype || constant.type == DescribedArgument::Type::type_axis
+            ? std::nullopt
+            : c_type(parameter.type, code_).dtype);
     made.arguments.push_back(std::move(constant));
   }
   return made;
@@ -157,6 +159,14 @@ void DescriptionReader::must_fit(const toml::node* node, const std::string& whic
                                  const DeclaredKernel::Parameter& parameter,
                                  const DescribedArray& array) const {
   if (array.dtype.empty() && is_of_problem(parameter)) return;
+  if (const std::string axis = type_axis_of(parameter); !axis.empty() || !array.type_axis.empty()) {
+    const bool is_of_reference = axis.empty() && !array.is_workspace;  // it takes the array as it is
+    if (axis == array.type_axis) return;
+    if (!is_of_reference)
+      refuse(node, which + " is " + parameter.type + ", and the array " + array.name + " has the type " +
+                       (array.type_axis.empty() ? "that its dtype says" : array.type_axis) +
+                       "; both take the type of one axis, or none.");
+  }
   const std::vector<std::string> possible =
       array.dtype.empty() ? made_.parameters.back().categories : std::vector<std::string>{array.dtype};
   for (const std::string& dtype : possible) {
@@ -188,6 +198,7 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
                             : "."));
     }
     made.array = static_cast<std::size_t>(found - made_.arrays.begin());
+    made.type_axis = type_axis_of(parameter);
     must_fit(node, which, parameter, *found);
     const bool is_alone = launches_.size() == 1 && kernel.name == launches_.front().kernel.name;
     if (parameter.is_const && found->role != Role::input && is_alone)
@@ -198,9 +209,12 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
   const CType found = c_type(parameter.type, code_);
   const bool is_decided =
       !found.ambiguity.empty() && dtype_is_given_ && made_.parameters.back().categories.size() == 1;
-  const auto type =
-      is_of_problem(parameter) || is_decided ? DescribedArgument::Type::dtype : scalar_of_type(found);
-  if (!found.ambiguity.empty() && type != DescribedArgument::Type::dtype) {
+  made.type_axis = type_axis_of(parameter);
+  const auto type = !made.type_axis.empty()                  ? DescribedArgument::Type::type_axis
+                    : is_of_problem(parameter) || is_decided ? DescribedArgument::Type::dtype
+                                                             : scalar_of_type(found);
+  if (!found.ambiguity.empty() && type != DescribedArgument::Type::dtype &&
+      type != DescribedArgument::Type::type_axis) {
     refuse(node, which + " has the type \"" + parameter.type + "\", and " + found.ambiguity +
                      ": which one is compiled is not known here. Give the parameter one of them.");
   }

@@ -87,6 +87,10 @@ DescribedSwap DescriptionReader::swap_of(const toml::node& node) const {
     refuse(fields->get("to"), "swap.to is " + to.name +
                                   ", which is neither an output nor a workspace, so it cannot be written "
                                   "without being read; give it role = \"output\".");
+  for (const DescribedArray* one : {&from, &to, &spare})
+    if (!one->type_axis.empty())
+      refuse(&node, "The array " + one->name + " of swap has the type " + one->type_axis +
+                        ", an axis; arrays that change places have one dtype.");
   for (const DescribedArray* other : {&from, &spare})
     if (other->dtype != to.dtype)
       refuse(&node, "The arrays " + to.name + " and " + other->name +

@@ -127,6 +127,17 @@ void DescriptionReader::read_axes(const toml::table& root) {
       if (const toml::node* what = fields->get("what")) axis.what = line(*what, "what");
     }
     for (const toml::node& one : list(*values, key, "whole numbers, such as [64, 128]")) {
+      if (one.is_string()) {
+        const std::string& word = one.as_string()->get();
+        if (std::find(described_dtypes.begin(), described_dtypes.end(), word) == described_dtypes.end())
+          refuse(&one, key + " has the value " + shown(one) + "; an axis of types has some of " +
+                           listed(described_dtypes) + ", any other has whole numbers.");
+        if (std::find(axis.types.begin(), axis.types.end(), word) != axis.types.end())
+          refuse(&one, key + " has the value " + word + " twice; give it once.");
+        axis.types.push_back(word);
+        axis.values.push_back(static_cast<std::int64_t>(axis.values.size()));
+        continue;
+      }
       const std::int64_t value = one.is_boolean()
                                      ? static_cast<std::int64_t>(one.as_boolean()->get())
                                      : integer(one, key, std::numeric_limits<std::int32_t>::min(),
@@ -135,6 +146,8 @@ void DescriptionReader::read_axes(const toml::table& root) {
         refuse(&one, key + " has the value " + std::to_string(value) + " twice; give it once.");
       axis.values.push_back(value);
     }
+    if (!axis.types.empty() && axis.types.size() != axis.values.size())
+      refuse(node, key + " has types and numbers; give values of one kind.");
     if (axis.values.size() > most_values)
       refuse(node, key + " has " + std::to_string(axis.values.size()) + " values; at most " +
                        std::to_string(most_values) + " are allowed.");
@@ -157,8 +170,22 @@ void DescriptionReader::read_metrics(const toml::table& root) {
   for (const auto& [name, node] : entries(*given)) {
     if (!is_identifier(name))
       refuse(node, "The metric's name is \"" + name + "\"; give letters, digits and underscores.");
+    const toml::node* value = node;
+    bool larger_is_better = false;
+    if (const toml::table* fields = node->as_table()) {
+      only_keys(*fields, "the metric " + name, {"value", "better"});
+      value = fields->get("value");
+      if (value == nullptr) refuse(node, "The metric " + name + " has no value; add value = \"…\".");
+      if (const toml::node* better = fields->get("better")) {
+        const std::string& word = text(*better, "better");
+        if (word != "smaller" && word != "larger")
+          refuse(better, "better is " + shown(*better) + "; give \"smaller\" or \"larger\".");
+        larger_is_better = word == "larger";
+      }
+    }
     try {
-      made_.metrics.push_back({name, MetricExpression::parse(text(*node, "The metric " + name), names)});
+      made_.metrics.push_back(
+          {name, MetricExpression::parse(text(*value, "The metric " + name), names), larger_is_better});
     } catch (const UsageError& error) {
       refuse(node, error.what());
     }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,10 @@ class DescriptionReader : private TomlReader {
                                    const std::vector<ExpressionName>& names) const;
   void read_rules(const toml::table& root);
   void read_rest(const toml::table& root);
+  // Sets of_loops.
+  void find_loops();
+  // Sets is_cooperative of the launches.
+  void find_grid_syncs();
 
   // description_template.cpp: kernels that are templates
   Instantiate instantiate_of(const toml::node* node) const;
@@ -74,7 +79,12 @@ class DescriptionReader : private TomlReader {
   void place_symbols();
   std::vector<std::string> symbol_names() const;
 
+  // True if [axes] has an axis of that name whose values are types.
+  static bool is_type_axis(const toml::table& root, const std::string& name);
+
   // description_arrays.cpp: the dtype of an array from its pointer's type, and its contents in checks
+  // The axis whose name is the type of the parameter, without its *; empty: there is none.
+  std::string type_axis_of(const DeclaredKernel::Parameter& parameter) const;
   bool is_of_problem(const DeclaredKernel::Parameter& parameter) const;
   // Returns the end of a sentence on why the pointer cannot take an array of that dtype; empty if it can. The
   // elements of a struct are not known, so the description may give it any dtype.
@@ -187,6 +197,7 @@ class DescriptionReader : private TomlReader {
   std::vector<Symbol> symbols_;
   std::vector<std::string> also_compiled_in_;  // the problem's parameters that templates' arguments name
   bool dtype_is_given_ = false;
+  std::set<std::string> type_axes_;
   std::vector<std::string>
       compiled_;  // each file without comments, literals and parts that are never compiled
   std::vector<std::vector<Truth>> lines_;  // of each file of `compiled_`: the truth of its lines

@@ -165,8 +165,8 @@ DeclaredKernel DescriptionReader::instantiated(const toml::table& root, const to
                                (is_axis(root, parameter.name) ? "axis" : "parameter of the problem") +
                                " of its name; write " + parameter.name +
                                " in instantiate, or give that another name.");
-    } else if (is_type && parameter.name == made_.type) {
-      argument = made_.type;
+    } else if (is_type && (parameter.name == made_.type || type_axes_.contains(parameter.name))) {
+      argument = parameter.name;
     } else if (is_type) {
       const std::string dtype = dtype_of_type_parameter(root, launch, kernel, parameter.name, dtypes);
       if (!dtype.empty()) argument = own_type(dtype_of({{"dtype", dtype}}));

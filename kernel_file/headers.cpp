@@ -236,6 +236,7 @@ std::optional<std::string_view> twin_of(const std::string& header) {
       {"<cooperative_groups/reduce.h>", "cooperative_groups"},
       {"<cooperative_groups/scan.h>", "cooperative_groups"},
       {"<cooperative_groups/memcpy_async.h>", "cooperative_groups"},
+      {"<cuda/atomic>", "cuda_atomic"},
       {"<cuda/barrier>", "cuda_barrier"},
       {"<cuda/pipeline>", "cuda_cpp_pipeline"},
       {"<cuda/functional>", "cub"},

@@ -70,20 +70,6 @@ bool is_overload(const std::string& name, const std::vector<DeclaredKernel::Para
   });
 }
 
-// Returns the position of a call by which a whole grid waits; npos if there is none.
-std::size_t grid_sync_of(std::string_view code) {
-  static const std::regex named(
-      R"(\b(\w+)\s*[=({]\s*(\w+\s*::\s*)*this_grid\s*\(|\bgrid_group\s*&?\s*(\w+))");
-  const std::string text(code);
-  std::string names = R"(this_grid\s*\(\s*\))";
-  for (std::sregex_iterator one(text.begin(), text.end(), named), end; one != end; ++one)
-    names += "|" + ((*one)[1].matched ? (*one)[1].str() : (*one)[3].str());
-  const std::regex call("\\b(" + names + R"()\s*\.\s*sync\s*\(|\bsync\s*\(\s*()" + names + R"()\s*\))");
-  std::smatch match;
-  return std::regex_search(text, match, call) ? static_cast<std::size_t>(match.position())
-                                              : std::string::npos;
-}
-
 std::string includes_text(const std::string& lines, std::string_view code, const HeaderRules& rules) {
   std::string text = "#include \"common/c_names.cuh\"\n" + names_of_system(code);
   bool has_headers = false;
@@ -196,6 +182,26 @@ std::vector<std::string> headers_of_halves(const Reach& reach) {
   return headers;
 }
 
+// Kernels of the two conversions of an array; both are empty if it has none.
+std::string taking(const DescribedArray& array) {
+  return array.is_workspace || array.type_axis.empty() || array.role == Role::output
+             ? ""
+             : "tunesmith_take_" + array.name;
+}
+std::string giving(const DescribedArray& array) {
+  return array.is_workspace || array.type_axis.empty() || array.role == Role::input
+             ? ""
+             : "tunesmith_give_" + array.name;
+}
+
+std::string conversion(const std::string& name, const std::string& from, const std::string& to) {
+  return "extern \"C\" __global__ void ENTRY(" + name + ")(const " + from + "* from, " + to +
+         "* to, long long count) {\n"
+         "  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += gridDim.x * 256ll)\n"
+         "    to[i] = static_cast<" +
+         to + ">(from[i]);\n}\n";
+}
+
 // Returns a sentence on what is left out, in short.
 std::string left_out_note(const std::vector<UnreachedPart>& parts, std::string_view text) {
   constexpr std::size_t most_named = 6;
@@ -217,6 +223,14 @@ std::string left_out_note(const std::vector<UnreachedPart>& parts, std::string_v
 }
 
 }  // namespace
+
+std::vector<std::string> conversions_of(const Description& description) {
+  std::vector<std::string> names;
+  for (const DescribedArray& array : description.arrays)
+    for (const std::string& name : {taking(array), giving(array)})
+      if (!name.empty()) names.push_back(name);
+  return names;
+}
 
 void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& common, Template& tmpl) {
   const Description& description = facts.description;
@@ -341,6 +355,11 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
   add(main, made.file.path, text, compiled.front());
   for (const std::string& header : headers_of_halves(reach))
     if (all_includes.find(header) == std::string::npos) includes += header + "\n";
+  for (const DescribedAxis& axis : description.axes)
+    for (const auto& [type, header] : {std::pair("f16", "<cuda_fp16.h>"), std::pair("bf16", "<cuda_bf16.h>")})
+      if (std::find(axis.types.begin(), axis.types.end(), type) != axis.types.end() &&
+          (all_includes + includes).find(header) == std::string::npos)
+        includes += std::string(header) + "\n";
   if (!absent.empty())
     made.absent =
         "Left out of it, as " + std::string(absent.size() == 1 ? "it is" : "they are") +
@@ -353,15 +372,6 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
                       std::filesystem::path(made.file.path).filename().string(), all_includes);
   for (const auto& [name, text] : common)
     if (name.starts_with("common/")) made.files.emplace(name, text);
-  for (std::size_t n = 0; n < compiled.size(); ++n) {
-    const std::size_t at = grid_sync_of(compiled[n].text);
-    if (at != std::string::npos)
-      made.notes.push_back(
-          (n == 0 ? made.file.path : made.file.included[n - 1].first) + ":" +
-          std::to_string(line_number(compiled[n].text, at)) +
-          ": a grid that waits for all its blocks needs a cooperative launch, which Tunesmith "
-          "does not make; a kernel that comes here fails.");
-  }
   made.files[folder + "includes.h"] = includes_text(includes, code, rules);
   std::set<std::string> asserted;
   std::vector<const DescribedLaunch*> launches = {&description.reference};
@@ -371,6 +381,13 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
       if (one.type == DescribedArgument::Type::record && asserted.insert(one.record_type).second)
         made.files[main] += (asserted.size() == 1 ? std::string(offset_macro) : std::string()) +
                             layout_assertion(one.record_type, one.layout);
+  for (const DescribedArray& array : description.arrays) {
+    const std::string given = "tunesmith_type_of_" + array.name;
+    if (const std::string name = taking(array); !name.empty())
+      made.files[main] += conversion(name, given, array.type_axis);
+    if (const std::string name = giving(array); !name.empty())
+      made.files[main] += conversion(name, array.type_axis, given);
+  }
   // Appended after the last line, so that the lines before keep their numbers; render() moves it to the top.
   made.files[main] += "#include \"" + folder + "includes.h\"\n#include \"common/shared.cuh\"\n";
 }

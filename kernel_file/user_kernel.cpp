@@ -40,4 +40,19 @@ const UserKernel* find_user_kernel(std::string_view name) {
   return found == all_kernels().by_name.end() ? nullptr : found->second.get();
 }
 
+double default_tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return 0x1p-17;
+    case DType::f64:
+      return 0x1p-46;
+    case DType::f16:
+      return 0x1p-8;
+    case DType::bf16:
+      return 0x1p-5;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace tunesmith

@@ -29,6 +29,7 @@ struct KernelFile {
 /// A number of the description's that is computed from a measured time.
 struct UserMetric {
   std::string name;
+  bool larger_is_better = false;
   /// Throws Error if the config lacks an axis.
   std::function<double(const Problem& problem, const Values& config, double us)> value;
 };
@@ -51,10 +52,17 @@ struct UserKernel {
   /// that it does not know; empty: there are none.
   std::string absent;
   std::vector<UserMetric> metrics = {};
+  /// Returns how many times the usual error a config is permitted, because it rounds arrays to shorter types.
+  /// Null: once.
+  std::function<double(const Problem& problem, const Values& config)> permitted_times = nullptr;
   /// Returns a sentence on an expression that cannot be computed for some config that no rule excludes; empty
   /// if none is found. It tries many configs.
   std::function<std::string(const Problem&)> mistake = nullptr;
 };
+
+/// The relative error that is permitted if a description names none: for sums of some thousand products 128
+/// units of rounding, and 8 of the short types, which are mostly summed in f32.
+double default_tolerance(DType dtype);
 
 /// Keeps the kernel for the rest of the process; if one with the same texts exists, returns that. Throws
 /// UsageError if another kernel has its name. Thread-safe. (add.h makes a kernel from a file.)

@@ -329,9 +329,8 @@ class HostExecutable : public Executable {
       case other_block:
         return "a collective of CUB was made for another number of threads than the block has";
       case grid_waits:
-        return "the kernel called grid.sync(), which needs a cooperative launch, and Tunesmith makes none: "
-               "end "
-               "the kernel where the grid waits";
+        return "threads waited at grid.sync() for others that never arrive, because a block or a thread has "
+               "ended or waits elsewhere";
       default:
         return "the launch on the host returned the unknown code " + std::to_string(error);
     }

@@ -15,7 +15,16 @@ class Executable;
 class Toolchain;
 
 /// An operation that is atomic_in_block (atomicAdd_block) is none beside other blocks.
-enum class AccessKind : int { read, write, atomic, volatile_read, volatile_write, atomic_in_block };
+/// What is read as constant, no thread of the launch may write (__ldg).
+enum class AccessKind : int {
+  read,
+  write,
+  atomic,
+  volatile_read,
+  volatile_write,
+  atomic_in_block,
+  constant_read
+};
 
 /// The functions through which a watched variant reports. Threads are numbered within their block in the
 /// order of threadIdx, x first; blocks in the order of blockIdx.
@@ -38,6 +47,9 @@ struct Watch {
   void (*overflow)(void* self, const char* file, int line);
   /// A thread arrives at a cuda::barrier of its block, or has waited for all that arrived there.
   void (*signal)(void* self, const void* what, int thread, int waits);
+  /// All blocks that run wait for each other (-1); then this block goes on, behind all that they have done.
+  void (*grid)(void* self, long long block);
+  int (*runs_all)(void* self);  ///< 0: next_block() has left out blocks
 };
 
 /// Memory of a loaded binary: the module itself, and by name its static shared arrays and the variables of

@@ -896,7 +896,7 @@ TEST_F(UserKernelTest, SmallProblemsReachFar) {
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
   const Outcome narrow = check("x[(unsigned char)i == i ? i : 0]");  // an index of 8 bits
   EXPECT_EQ(narrow.exit_code, 1);
-  EXPECT_THAT(narrow.out, HasSubstr("3 of 259 elements are wrong on n=259"));
+  EXPECT_THAT(narrow.out, HasSubstr("37 of 293 elements are wrong on n=293"));
   const Outcome above = check("fmaxf(x[i], -500.0f)");
   EXPECT_EQ(above.exit_code, 1);
   EXPECT_THAT(above.out, HasSubstr("where x holds numbers from -1001 to -1000"));
@@ -1534,6 +1534,147 @@ TEST_F(UserKernelTest, ABlockThatWaitsForAnotherIsSaidSo) {
   write("/* tunesmith\nblocks_in_order = 1\n" + kernel);
   const Outcome refused = scratch.tunesmith(check);
   EXPECT_THAT(refused.err, HasSubstr("blocks_in_order is 1; give true or false."));
+}
+
+// An axis of types: the application's array stays f32, the kernel gets it as the axis says.
+TEST_F(UserKernelTest, PrecisionMayBeAnAxis) {
+  const std::string kernel =
+      "[problem]\nn = [1, 100000]\n[arrays]\nx = { extents = [\"n\"], dtype = \"T\" }\n"
+      "half = { extents = [\"n\"], role = \"workspace\" }\ny = { extents = [\"n\"], role = \"output\" }\n"
+      "[axes]\nT = [\"f32\", \"f16\", \"bf16\", \"f64\"]\nBLOCK = [64, 128]\n[rules]\nworth = \"T != "
+      "'f64'\"\n"
+      "[metrics]\nwidth = { value = \"BLOCK\", better = \"larger\" }\n"
+      "[[launch]]\nkernel = \"halved\"\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n"
+      "[[launch]]\nkernel = \"scaled\"\narguments = [\"half\", \"y\", 3, \"n\"]\n"
+      "grid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n[reference]\nkernel = \"plain\"\n*/\n"
+      "#define T float\n"
+      "__global__ void halved(const T* x, T* half, int n) {\n"
+      "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) half[i] = T(0.5f * float(x[i]));\n}\n"
+      "template <typename T>\n__global__ void scaled(const T* half, T* y, float a, int n) {\n"
+      "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) y[i] = T(a * float(half[i]));\n}\n"
+      "__global__ void plain(const float* x, float* y, int n) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 1.5f * x[i];\n}\n";
+  write("/* tunesmith\nname = \"twice\"\n" + kernel);
+  const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const std::string ok = scratch.tunesmith("query twice --verdict ok --format csv").out;
+  for (const char* config : {"T=f32 BLOCK=64", "T=f16 BLOCK=128", "T=bf16 BLOCK=64", "T=f64 BLOCK=64"})
+    EXPECT_THAT(ok, HasSubstr(config));
+  const Outcome set = scratch.tunesmith("query twice.cu --pareto error");
+  EXPECT_THAT(set.out, testing::ContainsRegex("median us +error +template +config"));
+  EXPECT_THAT(set.out, testing::ContainsRegex("T=f(32|64)")) << "one of them has the smallest error";
+  const Outcome widest = scratch.tunesmith("query twice.cu --pareto width --format csv");
+  EXPECT_THAT(widest.out, HasSubstr("BLOCK=128"));
+  EXPECT_THAT(scratch.tunesmith("query twice.cu --pareto depth").err,
+              HasSubstr("--pareto is \"depth\"; it may be energy_uj, error, registers, width."));
+
+  write("/* tunesmith\nname = \"twice\"\ntolerance = 1e-6\n" + kernel);
+  const Outcome strict = scratch.tunesmith("check twice.cu --device host --random 3 --problem n=1000");
+  EXPECT_EQ(strict.exit_code, 1);
+  EXPECT_THAT(strict.out, HasSubstr("T=f16"));
+
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    std::string text = "/* tunesmith\nname = \"twice\"\n" + kernel;
+    text.replace(text.find(from), from.size(), to);
+    write(text);
+    return scratch.tunesmith("check twice.cu --device host --random 0 --problem n=100").err;
+  };
+  EXPECT_THAT(refused("\"f64\"]", "\"f63\"]"),
+              HasSubstr("The axis T has the value \"f63\"; an axis of types has"));
+  EXPECT_THAT(refused("\"f64\"]", "64]"),
+              HasSubstr("The axis T has types and numbers; give values of one kind."));
+  EXPECT_THAT(refused("const T* x, T* half", "const float* x, T* half"),
+              HasSubstr("The array x has the dtype T, but the kernel takes it as float*"));
+  EXPECT_THAT(refused("better = \"larger\"", "better = \"more\""),
+              HasSubstr("better is \"more\"; give \"smaller\" or \"larger\"."));
+}
+
+// What one lane has looked at before an atomic operation, another one may have changed.
+TEST_F(UserKernelTest, AtomicOperationsThatLookBeforeAreFound) {
+  const auto check = [&](const std::string& body) {
+    write(
+        "/* tunesmith\nname = \"twice\"\n[problem]\nn = [1, 100000]\nbins = [1, 1000]\n[arrays]\n"
+        "x = { extents = [\"n\"], values = \"index(bins)\" }\n"
+        "seen = { extents = [\"bins\"], role = \"inout\", dtype = \"i32\", values = \"equal(0)\" }\n"
+        "count = { extents = [1], role = \"inout\", dtype = \"i32\", values = \"equal(0)\" }\n"
+        "[axes]\nBLOCK = [64, 128]\n[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n"
+        "[reference]\nfunction = \"counted\"\n*/\n"
+        "__global__ void distinct(const int* x, int* seen, int* count, int n) {\n"
+        "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i >= n) return;\n  " +
+        body +
+        "\n}\nvoid counted(const int* x, int* seen, int* count, int n) {\n"
+        "  for (int i = 0; i < n; ++i) if (!seen[x[i]]) { seen[x[i]] = 1; ++*count; }\n}\n");
+    return scratch.tunesmith("check twice.cu --device host --random 0 --problem 'n=700 bins=90'");
+  };
+  const Outcome right = check("if (atomicExch(&seen[x[i]], 1) == 0) atomicAdd(count, 1);");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  EXPECT_EQ(check("if (seen[x[i]] == 0) { atomicExch(&seen[x[i]], 1); atomicAdd(count, 1); }").exit_code, 1);
+  const Outcome again = check(
+      "if (atomicExch(&seen[x[i]], 1) == 0)\n    for (int old = *count, was; ; old = was)\n"
+      "      if ((was = atomicCAS(count, old, old + 1)) == old) break;");
+  EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
+  EXPECT_EQ(
+      check(
+          "if (atomicExch(&seen[x[i]], 1) == 0) { const int old = *count; atomicCAS(count, old, old + 1); }")
+          .exit_code,
+      1);
+}
+
+TEST_F(UserKernelTest, AGridMayWaitForAllItsBlocks) {
+  const auto check = [&](const std::string& wait, const std::string& header = "") {
+    write(
+        "/* tunesmith\nname = \"twice\"\n[problem]\nn = [1, 100000]\n[arrays]\nx = [\"n\"]\n"
+        "part = { extents = [\"BLOCKS\"], role = \"workspace\" }\n"
+        "y = { extents = [\"n\"], role = \"output\" }\n[axes]\nBLOCKS = [4, 1, 7]\nBLOCK = [64]\n"
+        "[launch]\ngrid = \"BLOCKS\"\nblock = \"BLOCK\"\n[reference]\nfunction = \"centred\"\n*/\n" +
+        header +
+        "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+        "__global__ void centre(const float* x, float* part, float* y, int n) {\n"
+        "  __shared__ float sums[BLOCK];\n  float sum = 0;\n"
+        "  for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += BLOCKS * BLOCK) sum += x[i];\n"
+        "  sums[threadIdx.x] = sum;\n  __syncthreads();\n"
+        "  if (threadIdx.x == 0) {\n    for (int t = 1; t < BLOCK; ++t) sum += sums[t];\n"
+        "    part[blockIdx.x] = sum;\n  }\n  " +
+        wait +
+        "\n  float all = 0;\n  for (int b = 0; b < BLOCKS; ++b) all += part[b];\n"
+        "  sums[threadIdx.x] = all / n;\n  cg::this_grid().sync();\n"
+        "  for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += BLOCKS * BLOCK) y[i] = x[i] - "
+        "sums[threadIdx.x];\n}\n"
+        "void centred(const float* x, float* y, int n) {\n  double all = 0;\n"
+        "  for (int i = 0; i < n; ++i) all += x[i];\n  for (int i = 0; i < n; ++i) y[i] = x[i] - all / "
+        "n;\n}\n");
+    return scratch.tunesmith("check twice.cu --device host --random 0 --problem n=1000");
+  };
+  const Outcome right = check("cg::grid_group grid = cg::this_grid();\n  grid.sync();");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  EXPECT_EQ(check("__syncthreads();").exit_code, 1) << "blocks read the sums of others too early";
+  const Outcome leaves = check("if (blockIdx.x == 1) return;\n  cg::this_grid().sync();");
+  EXPECT_EQ(leaves.exit_code, 1);
+  EXPECT_THAT(leaves.out, HasSubstr("grid.sync()"));
+  const std::string counts =
+      "cuda::atomic_ref<float, cuda::thread_scope_device> first(part[0]);\n  "
+      "if (threadIdx.x == 0 && blockIdx.x > 0) first.fetch_add(0.0f);\n  ";
+  const Outcome atomic = check(counts + "cg::this_grid().sync();", "#include <cuda/atomic>\n");
+  EXPECT_EQ(atomic.exit_code, 1) << "the sum is stored by an ordinary store";
+}
+
+// What a launch writes is no constant, and what a loop does not end at may be large.
+TEST_F(UserKernelTest, ConstantsAndLargeSizesAreChecked) {
+  const std::string check = "check twice.cu --device host --random 0 --problem n=1000";
+  write(twice("if (i < n) { y[i] = 2 * x[i]; if (i == 0 && PART == 2) y[i] = __ldg(&y[i]); }", compared));
+  const Outcome constant = scratch.tunesmith(check);
+  EXPECT_EQ(constant.exit_code, 1);
+  EXPECT_THAT(constant.out, HasSubstr("__ldg() may find what was there before"));
+  for (const auto& [type, code] :
+       std::initializer_list<std::pair<const char*, int>>{{"unsigned short", 1}, {"int", 0}}) {
+    write(twice("const " + std::string(type) +
+                    " at = i;\n  float sum = 0;\n  for (int k = 0; k < 2 * PART; ++k) if (i < n) sum += "
+                    "x[at] / PART;\n"
+                    "  if (i < n) y[at] = sum;",
+                compared));
+    const Outcome checked = scratch.tunesmith(check);
+    EXPECT_EQ(checked.exit_code, code) << type << checked.out << checked.err;
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ constexpr std::size_t most_releases = 1 << 17;  // of one word
 
 void AccessOrder::begin() {
   time_ = 0;
+  grid_barrier_ = 0;
   fences_.clear();
   releases_.clear();
 }
@@ -23,7 +24,9 @@ void AccessOrder::begin_block(std::uint32_t block) {
   met_.clear();
   acquired_.clear();
   acquired_of_.clear();
+  released_within_.clear();
   acquired_within_.clear();
+  acquired_within_of_.clear();
   known_.clear();
   told_.clear();
 }
@@ -87,6 +90,7 @@ void AccessOrder::fence(std::uint16_t thread, bool of_device) {
 
 bool AccessOrder::is_before(const Access& earlier, std::uint16_t second) const {
   const auto& [block, first, time] = earlier;
+  if (grid_barrier_ > time) return true;
   if (block != block_) return is_released(earlier);
   if (first == second || barrier_ > time) return true;
   const std::uint32_t warp = first / 32;
@@ -139,6 +143,7 @@ void AccessOrder::release(const char* at, std::uint16_t thread) {
     if (all.size() < most_releases) all.push_back(one);
   };
   add({block_, thread, time_, barrier_, at});
+  released_within_[at].push_back({block_, thread, time_, barrier_, at});
   for (const auto& [block, releases] : acquired_) {
     for (const Release& one : releases)
       if (one.word != at) add(one);
@@ -146,6 +151,11 @@ void AccessOrder::release(const char* at, std::uint16_t thread) {
 }
 
 void AccessOrder::acquire(const char* at, std::uint16_t thread, std::uint64_t until) {
+  if (const auto own = released_within_.find(at); own != released_within_.end()) {
+    std::size_t& known = acquired_within_of_[{at, thread / 32}];
+    for (; known < own->second.size(); ++known)
+      acquired_within_.emplace_back(thread / 32, own->second[known]);
+  }
   const auto found = releases_.find(at);
   if (found == releases_.end()) return;
   std::size_t& known = acquired_of_[at];
@@ -153,8 +163,6 @@ void AccessOrder::acquire(const char* at, std::uint16_t thread, std::uint64_t un
     const Release& one = found->second[known];
     if (one.block != block_) acquired_[one.block].push_back(one);
   }
-  for (auto one = found->second.rbegin(); one != found->second.rend() && one->block == block_; ++one)
-    acquired_within_.emplace_back(thread / 32, *one);
 }
 
 }  // namespace tunesmith

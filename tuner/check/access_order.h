@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ class AccessOrder {
   std::uint64_t now() const { return time_; }
 
   void barrier() { barrier_ = tick(); }
+  /// All blocks have waited for each other: all before lies before all that follows.
+  void grid_barrier() { grid_barrier_ = tick(); }
   /// The lanes of the warp that take part.
   void collective(std::uint32_t warp, unsigned lanes);
   void fence(std::uint16_t thread, bool of_device);
@@ -69,6 +72,7 @@ class AccessOrder {
 
   std::uint64_t time_ = 0;
   std::uint32_t block_ = 0;
+  std::uint64_t grid_barrier_ = 0;
   std::uint64_t barrier_ = 0;                                       // time of the block's last barrier
   std::array<std::uint64_t, 32> warp_full_ = {};                    // by warp: all its lanes met
   std::unordered_map<std::uint32_t, std::uint64_t> met_;            // by two threads of a warp
@@ -78,9 +82,13 @@ class AccessOrder {
   // releases.
   std::unordered_map<std::uint32_t, std::vector<Release>> acquired_;
   std::unordered_map<const char*, std::size_t> acquired_of_;
-  std::vector<std::pair<int, Release>> acquired_within_;  // by a warp of the running block, of the same block
-  std::unordered_map<std::uint32_t, Known> known_;        // to a thread of the running block, by signals
-  std::unordered_map<const void*, Known> told_;           // by those that arrived at a signal
+  // The running block's own releases by their word, those that its warps have acquired, and how many of a
+  // word's a warp has.
+  std::unordered_map<const char*, std::vector<Release>> released_within_;
+  std::vector<std::pair<int, Release>> acquired_within_;
+  std::map<std::pair<const char*, int>, std::size_t> acquired_within_of_;
+  std::unordered_map<std::uint32_t, Known> known_;  // to a thread of the running block, by signals
+  std::unordered_map<const void*, Known> told_;     // by those that arrived at a signal
 };
 
 }  // namespace tunesmith

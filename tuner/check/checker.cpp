@@ -300,6 +300,11 @@ std::optional<CheckFailure> Checker::judge_asked(const Template& tmpl, const Con
     asked_.align(wanted);
     for (ProblemArrays& companion : companions_) companion.align(wanted);
   }
+  if (op_.user_kernel != nullptr && op_.user_kernel->permitted_times) {
+    asked_.permit(op_.user_kernel->permitted_times(asked_.problem(), config.values()));
+    for (ProblemArrays& companion : companions_)
+      companion.permit(op_.user_kernel->permitted_times(companion.problem(), config.values()));
+  }
   const std::unique_ptr<Executable> executable = device_.load(request.binary, request.suffix, work);
   enter(reply, &MeasureReply::check_s);
   const BinaryFacts facts = executable->facts();

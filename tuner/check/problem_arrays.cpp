@@ -23,6 +23,10 @@ std::string text_at(Device& device, const DeviceMemory& array, DType dtype, std:
   return element_text(dtype, element.data());
 }
 
+const void* permitted_of(const ProblemArrays::Array& array) {
+  return (array.permitted_more ? array.permitted_more : array.permitted)->get();
+}
+
 }  // namespace
 
 std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& extents) {
@@ -59,7 +63,7 @@ ProblemArrays::ProblemArrays(Device& device, const Op& op, const CheckPart& part
     const DType dtype = argument.dtype(part.problem);
     const std::int64_t count = elements(argument, part.problem);
     Array array{count,        dtype,        argument.role, DeviceMemory(device, count * bytes(dtype)),
-                std::nullopt, std::nullopt, std::nullopt};
+                std::nullopt, std::nullopt, std::nullopt,  std::nullopt};
     if (is_input(argument.role)) {
       array.initial = uploaded(part.arrays[i].initial);
       restore(array);
@@ -86,6 +90,24 @@ void ProblemArrays::align(std::int64_t bytes) {
     array.live = DeviceMemory(*device_, size, size < bytes ? element : std::max(bytes, element));
     if (array.initial) restore(array);
     pointers_[i] = array.live.get();
+  }
+}
+
+void ProblemArrays::permit(double times) {
+  if (times == times_) return;
+  times_ = times;
+  for (Array& array : arrays_) {
+    array.permitted_more.reset();
+    if (!array.permitted || times == 1) continue;
+    std::string packed(static_cast<std::size_t>(array.permitted->bytes()), '\0');
+    device_->download(packed.data(), array.permitted->get(), array.permitted->bytes());
+    const std::int64_t each = permitted_bytes(array.dtype);
+    std::vector<double> errors;
+    for (std::int64_t n = 0; n < array.elements; ++n)
+      errors.push_back(times * unpack_permitted(array.dtype, packed.data() + n * each));
+    packed = pack_permitted(array.dtype, errors);
+    array.permitted_more.emplace(*device_, array.permitted->bytes());
+    device_->upload(array.permitted_more->get(), packed.data(), array.permitted->bytes());
   }
 }
 
@@ -118,7 +140,7 @@ std::string ProblemArrays::written_beyond() const {
 Comparison ProblemArrays::compare(std::size_t argument) const {
   const Array& array = arrays_[argument];
   return device_->compare(array.live.get(), is_exact(*op_, array.dtype) ? DType::b64 : array.dtype,
-                          static_cast<const double*>(array.expected->get()), array.permitted->get(),
+                          static_cast<const double*>(array.expected->get()), permitted_of(array),
                           array.elements);
 }
 
@@ -131,7 +153,7 @@ std::string ProblemArrays::difference(std::size_t argument, const Comparison& co
   const Array& array = arrays_[argument];
   const std::int64_t at = comparison.first_wrong, each = permitted_bytes(array.dtype);
   std::array<char, sizeof(double)> permitted{};
-  device_->download(permitted.data(), static_cast<const char*>(array.permitted->get()) + each * at, each);
+  device_->download(permitted.data(), static_cast<const char*>(permitted_of(array)) + each * at, each);
   return element_name(argument, at) + " is " + text_at(*device_, array.live, array.dtype, at) +
          ", expected " +
          text_at(*device_, *array.expected, is_exact(*op_, array.dtype) ? array.dtype : DType::f64, at) +

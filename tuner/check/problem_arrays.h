@@ -40,6 +40,7 @@ class ProblemArrays {
     DeviceMemory live;
     std::optional<DeviceMemory> initial;              // of an input or inout
     std::optional<DeviceMemory> expected, permitted;  // of an output or inout
+    std::optional<DeviceMemory> permitted_more;       // the multiple of it that counts now
   };
 
   /// Keeps copies of the part on the device.
@@ -60,6 +61,8 @@ class ProblemArrays {
   /// cannot be read, so they are aligned as the variant asks and no more; an array smaller than that is
   /// aligned as its elements are.
   void align(std::int64_t bytes);
+  /// From now on `times` the usual error is permitted.
+  void permit(double times);
   /// Restores the inputs: a kernel that is wrong may have changed them.
   void restore_inputs();
   /// Poisons the outputs and restores the inouts. Inputs are restored after a variant that failed.
@@ -85,6 +88,7 @@ class ProblemArrays {
   std::vector<Array> arrays_;
   std::vector<void*> pointers_;
   std::int64_t alignment_ = 256;  // of the live arrays
+  double times_ = 1;              // the multiple of the usual error that is permitted
   bool repeatable_ = true;
 };
 

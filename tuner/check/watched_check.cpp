@@ -160,6 +160,12 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
   const std::optional<Problem> largest = largest_problem(op_, asked, constants);
   if (!largest || why_not(tmpl, *largest, device_.facts())) return std::nullopt;
   if (!tmpl.space(*largest, device_.facts()).find(config.values())) return std::nullopt;
+  const std::vector<Step> steps = tmpl.work(*largest, config, device_.facts()).steps;
+  const bool is_cooperative = std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    const auto* launch = std::get_if<Launch>(&step);
+    return launch != nullptr && false;
+  });
+  if (is_cooperative) return std::nullopt;  // its grid is as large as a GPU, not as the problem
   if (const auto why = exceeds(tmpl.work(*largest, config, device_.facts()), device_.facts())) {
     if (config.values() != base_config(op_, *largest, device_.facts()).values()) return std::nullopt;
     return CheckFailure{Verdict::launch_error,
@@ -173,6 +179,8 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
     Problem large = smaller(*largest, i, variant, constants);
     if (std::find(all.begin(), all.end(), large) == all.end()) all.push_back(std::move(large));
   }
+  // Products of sizes that are no array's extents may overflow too.
+  if (all.empty()) all.push_back(*largest);
   const auto limit = 2 * problem_limit / std::max(2.0, static_cast<double>(all.size()));
   for (const Problem& large : all)
     if (auto failure = check_on(large, variant, limit)) return failure;
@@ -325,7 +333,18 @@ std::optional<CheckFailure> WatchedCheck::in_reverse(ProblemArrays& on, const Va
     for (std::size_t n = 0; n < all.size(); ++n) all[n] = blocks - 1 - static_cast<std::int64_t>(n);
     return all;
   };
-  watch_on(on, watcher, *executable, binary, work, workspace.get(), false);
+  const int error = watch_on(on, watcher, *executable, binary, work, workspace.get(), false);
+  const bool is_whole = error == 0 && watcher.stuck().empty() && !watcher.ran_out_of_time() &&
+                        watcher.finding().kind == Watcher::FindingKind::none;
+  for (std::size_t i = 0; i < on.arrays().size() && is_whole; ++i) {
+    if (!on.arrays()[i].expected) continue;
+    if (const Comparison comparison = on.compare(i); comparison.wrong > 0)
+      return CheckFailure{Verdict::wrong_result,
+                          on.difference(i, comparison) + ", on " + on.where() +
+                              ", with blocks in reverse and the lanes of a warp in step. Another thread may "
+                              "change what a thread has looked at before its atomic operation, and blocks "
+                              "run in any order."};
+  }
   if (watcher.ran_out_of_time()) blocks_wait_ = true;  // or it is slow
   if (watcher.stuck().empty()) return std::nullopt;
   blocks_wait_ = true;

@@ -99,6 +99,20 @@ Watcher::Watcher() {
   hooks_.overflow = [](void* given, const char* file, int line) {
     static_cast<Watcher*>(given)->overflows_.emplace(file_name(file), line);
   };
+  hooks_.grid = [](void* given, long long block) {
+    auto& watcher = *static_cast<Watcher*>(given);
+    watcher.settle();
+    if (block < 0) {
+      watcher.order_.grid_barrier();
+    } else {
+      watcher.order_.begin_block(static_cast<std::uint32_t>(block));
+    }
+    watcher.changed();
+  };
+  hooks_.runs_all = [](void* given) -> int {
+    const auto& watcher = *static_cast<Watcher*>(given);
+    return watcher.choose == nullptr || watcher.blocks_.size() == watcher.block_count_ ? 1 : 0;
+  };
   hooks_.signal = [](void* given, const void* what, int thread, int waits) {
     auto& watcher = *static_cast<Watcher*>(given);
     watcher.settle();
@@ -279,6 +293,7 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
     region->cells.resize(static_cast<std::size_t>(region->array.bytes / region->granule + 1));
   const std::uint64_t time = order_.tick();
   const auto who = static_cast<std::uint16_t>(thread);
+  if (kind == AccessKind::constant_read) return region->is_shared || check_constant(*region, at, bytes, who);
   if (kind == AccessKind::atomic || kind == AccessKind::atomic_in_block) {
     if (older != Older::none && is_of_one_other(*region, at) && shows_older(*region, at, bytes, who))
       return finding_.kind == FindingKind::none;
@@ -298,6 +313,22 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
     return true;
   }
   return check_read(*region, at, bytes, kind, who);
+}
+
+bool Watcher::check_constant(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread) {
+  for (std::int64_t byte = 0; byte < bytes; byte += region.granule) {
+    const Cell& cell =
+        region.cells[static_cast<std::size_t>((at + byte - region.array.start) / region.granule)];
+    if (cell.written == 0) continue;
+    finding_ = {FindingKind::race,
+                "Thread " + std::to_string(thread) + " of block " + std::to_string(order_.block()) +
+                    " reads " + place(region, at, bytes) + " by __ldg(), after thread " +
+                    std::to_string(cell.writer) + " of block " + std::to_string(cell.writer_block) +
+                    " has written it in the same launch: __ldg() may find what was there before; read it "
+                    "plainly"};
+    return false;
+  }
+  return true;
 }
 
 void Watcher::remember(Region& region, const char* at, std::int64_t bytes, AccessKind kind,
@@ -335,6 +366,7 @@ bool Watcher::shows_older(Region& region, const char* at, std::int64_t bytes, st
   replaced_.at = const_cast<char*>(at);
   replaced_.bytes = bytes;
   std::memcpy(replaced_.now.data(), at, size);
+  replaced_.shown = one.value;
   std::memcpy(replaced_.at, one.value.data(), size);
   return true;
 }
@@ -355,7 +387,12 @@ bool Watcher::keep_older(Region& region, std::uint16_t thread) {
   Held& one = all.emplace_back();
   std::memcpy(one.value.data(), pending_.before.data(), size);
   one.until = order_.now();
+  one.by = order_.block();
   if (!is_set_back) return true;
+  // What more blocks change than the one that sets it and the one that sets it back is no flag.
+  std::set<std::uint32_t> blocks;
+  for (const Held& other : all) blocks.insert(other.by);
+  if (blocks.size() > 2) return true;
   const Cell& cell =
       region.cells[static_cast<std::size_t>((pending_.at - region.array.start) / region.granule)];
   for (std::size_t r = 0; r < 2; ++r) {
@@ -457,8 +494,11 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
 
 // The store that was reported last has taken place: checks what it changed.
 bool Watcher::settle() {
-  if (char* const at = std::exchange(replaced_.at, nullptr))
-    std::memcpy(at, replaced_.now.data(), static_cast<std::size_t>(replaced_.bytes));
+  if (char* const at = std::exchange(replaced_.at, nullptr)) {
+    const auto size = static_cast<std::size_t>(replaced_.bytes);
+    // An atomic operation that would have changed the older value has put the present one back.
+    if (std::memcmp(at, replaced_.shown.data(), size) == 0) std::memcpy(at, replaced_.now.data(), size);
+  }
   if (pending_.region == nullptr) return finding_.kind == FindingKind::none;
   Region& region = *std::exchange(pending_.region, nullptr);
   const std::size_t size = static_cast<std::size_t>(pending_.bytes);

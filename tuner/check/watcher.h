@@ -104,11 +104,12 @@ class Watcher {
   struct Replaced {  // a word that shows an older value to the next load
     char* at = nullptr;
     std::int64_t bytes = 0;
-    Word now = {};
+    Word now = {}, shown = {};
   };
   struct Held {  // a value that a word had, and when it was replaced
     Word value = {};
     std::uint64_t until = 0;
+    std::uint32_t by = 0;  // the block that replaced it
   };
   // A word by its array and place, which are the same in each launch of a variant on a problem.
   using Place = std::pair<std::string, std::int64_t>;
@@ -122,6 +123,8 @@ class Watcher {
   bool update(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   bool check_read(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   bool settle();
+  // False, with a finding: the launch has written what it reads as constant.
+  bool check_constant(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread);
   // Keeps what a store or an atomic operation is about to change.
   void remember(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   // True if the load finds an older value, or is a finding.

@@ -71,7 +71,11 @@ Range range_of(DType dtype) {
 
 // Integers of which sums of some hundred, or each alone if it is also `below` zero, do not fit into the next
 // narrower type.
-std::pair<double, double> distant_range(DType dtype, bool below) {
+std::pair<double, double> distant_range(DType dtype, bool below, bool is_wide) {
+  // Two products of 16 bits, or three thousand numbers of 32 bits, have sums beyond 32 bits.
+  if (is_wide && dtype == DType::i16) return {32'667, 32'767};
+  if (is_wide && dtype == DType::u16) return {65'435, 65'535};
+  if (is_wide && (dtype == DType::i32 || dtype == DType::u32)) return {1e6, 1e6 + 100};
   switch (dtype) {
     case DType::f32:
     case DType::f64:
@@ -103,7 +107,7 @@ Contents of_problem(const Contents& contents, const Problem& problem, DType dtyp
   if (contents.bounds) std::tie(made.least, made.most) = contents.bounds(problem);
   if (made.spread == Contents::distant) {
     made.spread = Contents::uniform;
-    std::tie(made.least, made.most) = distant_range(dtype, contents.most < 0);
+    std::tie(made.least, made.most) = distant_range(dtype, contents.most<0, contents.least> 0);
   }
   return made;
 }

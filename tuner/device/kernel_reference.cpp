@@ -301,21 +301,6 @@ std::vector<double> terms_of(const UserKernel& own, const Problem& problem,
 
 }  // namespace
 
-double default_tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return 0x1p-17;
-    case DType::f64:
-      return 0x1p-46;
-    case DType::f16:
-      return 0x1p-8;
-    case DType::bf16:
-      return 0x1p-5;
-    default:
-      return 0;
-  }
-}
-
 void run_references_on(const std::string& device) { chosen_device() = device; }
 void ask_for_references(const std::string& program) { chosen_program() = program; }
 void ask_for_inputs(const std::string& program) { chosen_inputs() = program; }

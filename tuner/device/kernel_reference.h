@@ -28,10 +28,6 @@ void ask_for_inputs(const std::string& program);
 void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
                  std::vector<std::vector<double>>& inputs);
 
-/// The relative error that is permitted if a description names none: for sums of some thousand products 128
-/// units of rounding, and 8 of the short types, which are mostly summed in f32.
-double default_tolerance(DType dtype);
-
 /// The values that the kernel writes to the argument `output`. Elements that it does not write must not be
 /// written by a variant: they hold what outputs hold before a launch. Throws Error if it does not compile, or
 /// if it or its launch fails.

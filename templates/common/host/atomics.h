@@ -2,6 +2,7 @@
 // Atomic operations. Two variants may run at the same time on the same memory, so these are truly atomic.
 #pragma once
 
+#include "common/host/warp.h"
 #include "common/host/watch.h"
 
 namespace tunesmith_shim {
@@ -15,7 +16,20 @@ TUNESMITH_UNWATCHED inline Element update(Element* at, Change change) {
 #if defined(TUNESMITH_WATCHED)
   const int kind = is_of_block ? updates_in_block : updates;
   is_of_block = false;
-  note(at, sizeof(Element), kind);
+  // The lanes of a warp come to an operation together, as on a GPU: what a lane has looked at before, another
+  // one may have changed.
+  if (watch != nullptr && in_thread) meet(~0u, 0, at_update);
+  for (;;) {
+    Element before, found;
+    __atomic_load(at, &before, __ATOMIC_RELAXED);
+    note(at, sizeof(Element), kind);
+    __atomic_load(at, &found, __ATOMIC_RELAXED);
+    if (memcmp(&before, &found, sizeof(Element)) == 0) break;
+    // It is shown an older value. If it would have changed that, the later ones had been others.
+    const Element changed = change(found);
+    if (memcmp(&changed, &found, sizeof(Element)) == 0) break;
+    __atomic_store(at, &before, __ATOMIC_RELAXED);
+  }
 #endif
   Element old;
   __atomic_load(at, &old, __ATOMIC_RELAXED);

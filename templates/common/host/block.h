@@ -17,35 +17,10 @@ static int votes = 0;             // the threads among these whose predicate is 
 static int released_arrived = 0;  // `arrived` of the barrier that has just opened
 static int released_votes = 0;
 
-// Runs one block: every thread runs to its first barrier, warp after warp; then rounds follow until all
-// threads have finished.
-static int run_block(int threads) {
-  int count = 0;
-  failure = ok;
-  arrived = votes = meeting = at_signals = 0;
-  ++blocks_run;
-  warp = 0;
-  next_thread = {0, 0, 0};
-  if (reversed) next_thread = {blockDim.x - 1, blockDim.y - 1, blockDim.z - 1};
-  for (int left = threads; left > 0; left -= lanes, ++warp) {
-    lanes = left < warp_lanes ? left : warp_lanes;
-    if (reversed && left % warp_lanes != 0) lanes = left % warp_lanes;
-    threads_left = lanes;
-    const int first = count;
-    while (threads_left > 0) {
-      const int f = count == 0 ? 0 : waiting[count - 1] + 1;
-      Fiber* fiber = &fibers[f];
-      if (!start(fiber)) return out_of_memory;
-      resume(fiber);
-      if (failure != ok) return failure;
-      if (!fiber->finished) {
-        waiting[count] = f;
-        ++count;
-      }
-    }
-    count = settle(first, count);
-    if (failure != ok) return failure;
-  }
+static int still_waiting = 0;  // the fibers of a block whose result is never_signalled
+
+// Goes on with the first `count` fibers of `waiting`, in rounds until all have finished.
+static int go_on(int count) {
   while (count > 0) {
     const bool opens = at_signals == 0;  // otherwise only threads whose signal has come go on
     if (opens) {
@@ -73,9 +48,43 @@ static int run_block(int threads) {
       if (failure != ok) return failure;
     }
     count = still;
-    if (!moved) return never_signalled;
+    if (!moved) {
+      still_waiting = count;
+      return never_signalled;
+    }
   }
   return ok;
+}
+
+// Runs one block: every thread runs to its first barrier, warp after warp; then rounds follow.
+static int run_block(int threads) {
+  int count = 0;
+  failure = ok;
+  arrived = votes = meeting = at_signals = 0;
+  ++blocks_run;
+  warp = 0;
+  next_thread = {0, 0, 0};
+  if (reversed) next_thread = {blockDim.x - 1, blockDim.y - 1, blockDim.z - 1};
+  for (int left = threads; left > 0; left -= lanes, ++warp) {
+    lanes = left < warp_lanes ? left : warp_lanes;
+    if (reversed && left % warp_lanes != 0) lanes = left % warp_lanes;
+    threads_left = lanes;
+    const int first = count;
+    while (threads_left > 0) {
+      const int f = count == 0 ? 0 : waiting[count - 1] + 1;
+      Fiber* fiber = &fibers[f];
+      if (!start(fiber)) return out_of_memory;
+      resume(fiber);
+      if (failure != ok) return failure;
+      if (!fiber->finished) {
+        waiting[count] = f;
+        ++count;
+      }
+    }
+    count = settle(first, count);
+    if (failure != ok) return failure;
+  }
+  return go_on(count);
 }
 
 __attribute__((noinline)) static void barrier(bool predicate, int line) {

@@ -16,7 +16,6 @@
     tunesmith_shim::require_alignment(to, sizeof(Element)); \
     *to = value;                                            \
   }
-TUNESMITH_LOAD(__ldg)
 TUNESMITH_LOAD(__ldca)
 TUNESMITH_LOAD(__ldcg)
 TUNESMITH_LOAD(__ldcs)
@@ -28,3 +27,11 @@ TUNESMITH_STORE(__stwb)
 TUNESMITH_STORE(__stwt)
 #undef TUNESMITH_LOAD
 #undef TUNESMITH_STORE
+
+// Reads what no thread of the launch writes: other stores may not be seen.
+template <typename Element>
+inline Element __ldg(const Element* from) {
+  tunesmith_shim::require_alignment(from, sizeof(Element));
+  TUNESMITH_NOTE(from, sizeof(Element), reads_constant);
+  return *from;
+}

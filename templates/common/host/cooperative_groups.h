@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host twin of <cooperative_groups.h>, its reduce.h, scan.h and memcpy_async.h: blocks, tiles of at most
 // 32 threads, and coalesced threads. A group of a warp meets as in a warp's collective with its mask. Groups
-// of several blocks have ranks and sizes, and cannot wait for each other: Tunesmith makes no cooperative
-// launch.
+// of several blocks are whole grids.
 #pragma once
 
 #include "common/host/block.h"
 #include "common/host/exchange.h"
+#include "common/host/grid_barrier.h"
 #include "common/host/pending_copies.h"
 #include "common/host/shared_copies.h"
 #include "common/host/warp.h"
@@ -228,8 +228,8 @@ inline coalesced_group binary_partition(const Group& group, bool predicate, int 
 
 class grid_group {
  public:
-  static bool is_valid() { return false; }
-  void sync() const { tunesmith_shim::fail(tunesmith_shim::grid_waits); }
+  static bool is_valid() { return true; }
+  static void sync(int line = __builtin_LINE()) { tunesmith_shim::wait_for_grid(line); }
   static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
   static unsigned long long block_rank() {
     return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;

@@ -7,13 +7,12 @@
 #include <stddef.h>
 
 #include "common/host/cpp_library.h"
+#include "common/host/cuda_scope.h"
 #include "common/host/fibers.h"
 #include "common/host/shared_copies.h"
 #include "common/host/watch.h"
 
 namespace cuda {
-
-enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
 
 template <thread_scope Scope>
 class barrier {

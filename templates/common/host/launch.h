@@ -27,11 +27,16 @@ static unsigned long long block_at(unsigned long long n, unsigned long long bloc
   return (n * step + blocks / 2) % blocks;
 }
 
+// Blocks that wait for each other (grid_barrier.h) are put aside, and go on together. Null: none can wait.
+static bool (*put_aside)(unsigned char* dynamic, size_t dynamic_size) = nullptr;
+static int (*go_on_together)(unsigned char* dynamic, size_t dynamic_size) = nullptr;  // or forget: null
+
 static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads, BlockOrder order) {
   const size_t shared_size = __start_tunesmith_shared == nullptr
                                  ? 0
                                  : static_cast<size_t>(__stop_tunesmith_shared - __start_tunesmith_shared);
   const unsigned long long row = gridDim.x, plane = row * gridDim.y, blocks = plane * gridDim.z;
+  if (go_on_together != nullptr) go_on_together(nullptr, 0);  // of a launch that has failed
   for (unsigned long long n = 0; n < blocks; ++n) {
     unsigned long long at = block_at(n, blocks, order);
 #if defined(TUNESMITH_WATCHED)
@@ -47,9 +52,14 @@ static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads, Bl
     if (shared_size > 0)
       fill_with_poison(reinterpret_cast<unsigned char*>(__start_tunesmith_shared), shared_size);
     const int result = run_block(threads);
+    if (result == never_signalled && put_aside != nullptr && put_aside(dynamic, dynamic_size)) continue;
     if (result != ok) return result;
     if (dynamic_size > 0 && !(intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size)))
       return shared_overrun;
+  }
+  if (go_on_together != nullptr) {
+    const int result = go_on_together(dynamic, dynamic_size);
+    if (result != ok) return result;
   }
   return intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size) ? ok : shared_overrun;
 }

@@ -15,6 +15,7 @@
 
 namespace tunesmith_shim {
 
+constexpr int at_update = -0x7fffffff - 1;           // the line of lanes that come to an atomic operation
 static int meeting = 0;                              // fibers at a collective
 static unsigned long long meetings = 0;              // collectives so far
 static unsigned met = 0;                             // lanes of the collective that has just taken place
@@ -54,7 +55,8 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
       if (is_here && !waits) failure = divergent_warp;
       return count;
     }
-    TUNESMITH_TELL(collective, fibers[waiting[first]].warp, met);
+    // Coming to an atomic operation puts nothing in order.
+    if (ready->line != at_update) TUNESMITH_TELL(collective, fibers[waiting[first]].warp, met);
     ++meetings;
     met_votes = 0;
     memset(met_operands, nan_poison, sizeof(met_operands));

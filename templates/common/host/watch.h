@@ -40,9 +40,11 @@ struct Watch {
   int (*misaligned)(void* self, const void* at, long long alignment, const char* file, int line, int thread);
   void (*overflow)(void* self, const char* file, int line);
   void (*signal)(void* self, const void* what, int thread, int waits);
+  void (*grid)(void* self, long long block);
+  int (*runs_all)(void* self);
 };
 constexpr int reads = 0, writes = 1, updates = 2, reads_volatile = 3, writes_volatile = 4,
-              updates_in_block = 5;
+              updates_in_block = 5, reads_constant = 6;
 constexpr int watch_ended = 9;  // the result of a launch that the watch has ended
 
 static const Watch* watch = nullptr;
