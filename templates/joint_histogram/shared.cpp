@@ -113,12 +113,8 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const bool arrivals = !has_weights(problem) && blocks * d.cells() <= 1 << 20;
   const std::int64_t vector = are_two ? 1 : first_vector(problem, device);
   const std::int64_t tiles = d.length / (1024 * vector * blocks);  // tiles of a block, with one load
-  std::int64_t items = 1;
-  if (are_many_weights || (vector > 1 && d.length > 1 << 22)) {
-    items = 2;
-  } else if (vector == 1 && tiles >= 2) {
-    items = tiles >= 4 ? 4 : 2;
-  }
+  const bool are_two_loads = are_many_weights || (vector > 1 && d.length > 1 << 22);
+  const std::int64_t items = are_two_loads ? 2 : vector > 1 || tiles < 2 ? 1 : tiles < 4 ? 2 : 4;
   return Values{{std::string(FINISH.name), std::string(arrivals ? "arrivals" : "added")},
                 {std::string(COPIES.name), copies},
                 {std::string(VECTOR.name), vector},

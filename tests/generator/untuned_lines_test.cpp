@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 // The most lines of each op. The aim is 15 for each and 250 in all: make a number smaller whenever you can.
 const std::map<std::string, int> most_lines = {
     {"conv1d", 29},          {"conv_covariance", 12}, {"filter_bank", 41}, {"histogram", 24},
-    {"joint_histogram", 34}, {"rank_filter", 146},    {"reduce", 50},      {"rows", 79},
+    {"joint_histogram", 31}, {"rank_filter", 146},    {"reduce", 50},      {"rows", 79},
     {"scan", 164},           {"tensor", 412},         {"transpose", 5}};
 
 std::vector<std::string> lines_of(const fs::path& path) {
