@@ -85,8 +85,8 @@ def rows_of(cache, strategy, repeats, budget, version):
                 "lag": 0,
                 "verdicts": mark,
                 "mean": round(statistics.fmean(values), 6),
-                "error": round(error, 6),
                 "low": round(values[int(0.05 * len(values))], 6),
+                "error": round(error, 6),
             }
         )
     return rows

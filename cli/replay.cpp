@@ -216,7 +216,7 @@ void run_replay(const ReplayRequest& request) {
   TextTable table(for_people ? columns
                              : std::vector<std::string>{"space", "configs", "strategy", "prior", "warm_start",
                                                         "lag", by_seconds ? "seconds" : "verdicts", "mean",
-                                                        "error", "low"});
+                                                        "low", "error"});
   for (const std::string& strategy : request.strategies) {
     how.strategy = strategy;
     std::vector<Quality> total(at.size());
@@ -239,8 +239,8 @@ void run_replay(const ReplayRequest& request) {
         row.emplace_back(with_error(quality) + " / " + short_text(quality.low, 2));
         if (!for_people) {
           table.add({recordings[s].name, size, strategy, request.prior, std::int64_t{request.warm_start},
-                     static_cast<std::int64_t>(request.lag), at[m], quality.mean,
-                     std::isnan(quality.error) ? Cell() : Cell(quality.error), quality.low});
+                     static_cast<std::int64_t>(request.lag), at[m], quality.mean, quality.low,
+                     std::isnan(quality.error) ? Cell() : Cell(quality.error)});
         }
       }
       if (for_people) table.add(row);

@@ -254,8 +254,8 @@ def replay(
     as serve_strategy() says; or several. budget: a number of verdicts, or a time as a text ("60s"). repeats: searches with different seeds.
     options: those of the command line, such as prior="none", op="conv2d", lag=4. progress: shows what the program says on stderr.
     Returns a row for each space, strategy and number of verdicts: a pandas DataFrame if pandas is installed, else a list of dicts. Its columns are
-    space, configs, strategy, prior, warm_start, lag, verdicts (or seconds), mean (of optimum / best found over the repeats), error (its standard error)
-    and low (the 5th percentile). Raises ValueError for wrong input, RuntimeError if a strategy failed.
+    space, configs, strategy, prior, warm_start, lag, verdicts (or seconds), mean (of optimum / best found over the repeats), low (the 5th percentile)
+    and error (the mean's standard error). Raises ValueError for wrong input, RuntimeError if a strategy failed.
 
     >>> lines = [f'rows,BLOCK={block},ok,{us},1' for block, us in ((32, 3.0), (64, 2.0), (128, 4.0))]
     >>> with open('recorded.csv', 'w') as file:
