@@ -112,6 +112,13 @@ for name, pattern in (
                     f"docs/{name}.md lacks the figures {row['mean']} and {row['low']} of docs/{name}.csv."
                 )
 
+# How long things take: the page has the rows of its table.
+with open(root / "docs/stopwatch.csv", newline="", encoding="utf-8") as file:
+    for row in csv.DictReader(file):
+        line = f"| {row['what']} | {row['seconds']} | {row['processor_seconds']} | {row['commit']} |"
+        if line not in (root / "docs/stopwatch.md").read_text():
+            wrong.append(f"docs/stopwatch.md must have the row {line}")
+
 # Pictures are those of their tables.
 sys.path.insert(0, str(root / "docs"))
 import measuring  # noqa: E402
