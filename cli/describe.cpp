@@ -30,7 +30,7 @@ std::vector<std::string> files_beside(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
   constexpr std::size_t most = 200;
   constexpr std::uintmax_t most_bytes = 1 << 20;
-  static const std::set<std::string> endings = {".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".inl"};
+  static const std::set<std::string> endings = {".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc", ".inl"};
   const fs::path own = fs::absolute(path).lexically_normal();
   std::vector<fs::path> found;
   std::error_code ignored;

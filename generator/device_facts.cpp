@@ -70,6 +70,19 @@ std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,
         beyond("The grid's z", grid.z, device.max_grid.z, device),
         beyond("The shared memory per block, in bytes,", launch->dynamic_shared_bytes + static_shared_bytes,
                device.max_shared_bytes_per_block, device)};
+    if (launch->is_cooperative) {
+      const std::int64_t most = device.kind == DeviceKind::host ? most_host_threads_together
+                                                                : std::int64_t{device.multiprocessors} *
+                                                                      device.max_threads_per_multiprocessor;
+      const double threads = static_cast<double>(grid.x) * static_cast<double>(grid.y) *
+                             static_cast<double>(grid.z) * static_cast<double>(block.x * block.y * block.z);
+      if (most > 0 && threads > static_cast<double>(most))
+        return "The kernel " + launch->kernel +
+               " waits for its whole grid (grid.sync()), so all of its threads must run at the same time, "
+               "but " +
+               device.name + " runs at most " + std::to_string(most) +
+               "; launch fewer blocks, of which each does more.";
+    }
     for (const auto& sentence : broken) {
       if (sentence) return sentence;
     }

@@ -39,6 +39,9 @@ struct DeviceFacts {
   Extent max_grid = {2147483647, 65535, 65535};
 };
 
+/// The threads of a cooperative launch that the host runs at the same time.
+inline constexpr std::int64_t most_host_threads_together = 1 << 14;
+
 /// A nameless GPU for which only the compute capability is known (0: not even that), with the limits that
 /// CUDA states for it.
 DeviceFacts facts_of_capability(int compute_capability);

@@ -70,6 +70,8 @@ struct Launch {
   /// True: blocks wait for blocks with lower numbers, which a GPU starts first; the host must run them in
   /// order.
   bool waits_for_blocks = false;
+  /// True: its blocks wait for each other (grid.sync()), so all of them run at the same time.
+  bool is_cooperative = false;
   /// By argument: its place among the LaunchNumbers of its type; -1, or beyond the end of this list: none. A
   /// launch without numbers uses the argument itself.
   std::vector<int> numbers = {};

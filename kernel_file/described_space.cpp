@@ -212,6 +212,7 @@ Launch launch_of(const DescribedLaunch& described, const Given& given, const Pla
                  std::int64_t step, WorkResult& made) {
   const Description& description = given.facts.description;
   Launch launch{.kernel = described.kernel};
+  launch.is_cooperative = described.is_cooperative;
   const std::string where = where_of(described, step);
   set_extent(described.block, "block", given, where, step, launch.block, made);
   set_extent(described.grid, "grid", given, where, step, launch.grid, made);

@@ -75,6 +75,7 @@ struct LaunchStep {
   dim3 block;
   std::size_t dynamic_shared_bytes = 0;
   bool overlaps_previous = false;
+  bool is_cooperative = false;
   std::vector<Parameter> parameters;
 };
 
@@ -426,6 +427,7 @@ class CudaExecutable : public Executable {
     const bool after_kernel = steps_.empty() || std::holds_alternative<LaunchStep>(steps_.back());
     // The virtual architecture of the code, 10 * major + minor: 75 for PTX of compute_75 on a GPU of 9.0.
     step.overlaps_previous = may_overlap(launch, after_kernel, attributes.ptxVersion);
+    step.is_cooperative = launch.is_cooperative;
     steps_.emplace_back(std::move(step));
   }
 
@@ -468,16 +470,21 @@ class CudaExecutable : public Executable {
           break;
       }
     }
-    cudaLaunchAttribute overlap = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attribute = {};  // a launch needs one at most
+    attribute.id = step.is_cooperative ? cudaLaunchAttributeCooperative
+                                       : cudaLaunchAttributeProgrammaticStreamSerialization;
+    if (step.is_cooperative) {
+      attribute.val.cooperative = 1;
+    } else {
+      attribute.val.programmaticStreamSerializationAllowed = 1;
+    }
     cudaLaunchConfig_t config = {};
     config.gridDim = step.grid;
     config.blockDim = step.block;
     config.dynamicSmemBytes = step.dynamic_shared_bytes;
     config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = step.overlaps_previous ? 1 : 0;
+    config.attrs = &attribute;
+    config.numAttrs = step.overlaps_previous || step.is_cooperative ? 1 : 0;
     return cudaLaunchKernelExC(&config, step.kernel, pointers.data());
   }
 

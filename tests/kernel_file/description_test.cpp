@@ -574,20 +574,20 @@ TEST(Description, HeadersGiveWayToThoseThatACompilerHas) {
               HasSubstr("#include \"common/aligned_shared.cuh\"\n"));
 }
 
-TEST(Description, AGridThatWaitsIsNoted) {
-  const auto notes = [](const std::string& before) {
-    return described_op(with_pointer("float*", "", before, "f();"), {})->notes;
+TEST(Description, AGridThatWaitsRunsAsAWhole) {
+  const auto is_cooperative = [](const std::string& before) {
+    const auto own = described_op(with_pointer("float*", "", before, "f();"), {});
+    const Op& op = own->op;
+    const Problem problem = complete_problem(op, Problem::parse(op.examples.front()));
+    const Work work = op.templates.front().work(problem, base_config(op, problem), {});
+    return std::get<Launch>(work.steps.back()).is_cooperative;
   };
   for (const char* body :
        {"auto grid = cg::this_grid(); grid.sync();", "cg::grid_group g(cg::this_grid()); sync(g);",
         "cooperative_groups::this_grid().sync();"})
-    EXPECT_THAT(notes("\n__device__ void f() { " + std::string(body) + " }\n"),
-                testing::ElementsAre(
-                    HasSubstr("scale.cu:14: a grid that waits for all its blocks needs a cooperative "
-                              "launch, which Tunesmith does not make")))
-        << body;
-  EXPECT_THAT(notes("__device__ void f() { auto grid = cg::this_grid(); block.sync(); grid.size(); }\n"),
-              testing::IsEmpty());
+    EXPECT_TRUE(is_cooperative("\n__device__ void f() { " + std::string(body) + " }\n")) << body;
+  EXPECT_FALSE(
+      is_cooperative("__device__ void f() { auto grid = cg::this_grid(); block.sync(); grid.size(); }\n"));
 }
 
 TEST(Description, SymbolsAreFilledBeforeEachLaunch) {

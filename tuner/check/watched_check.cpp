@@ -163,7 +163,7 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
   const std::vector<Step> steps = tmpl.work(*largest, config, device_.facts()).steps;
   const bool is_cooperative = std::any_of(steps.begin(), steps.end(), [](const Step& step) {
     const auto* launch = std::get_if<Launch>(&step);
-    return launch != nullptr && false;
+    return launch != nullptr && launch->is_cooperative;
   });
   if (is_cooperative) return std::nullopt;  // its grid is as large as a GPU, not as the problem
   if (const auto why = exceeds(tmpl.work(*largest, config, device_.facts()), device_.facts())) {

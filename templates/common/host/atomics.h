@@ -20,6 +20,7 @@ TUNESMITH_UNWATCHED inline Element update(Element* at, Change change) {
   // one may have changed.
   if (watch != nullptr && in_thread) meet(~0u, 0, at_update);
   for (;;) {
+    TUNESMITH_TELL(collective, 0, 0u);  // of no lane: an older value that a load was shown is put away
     Element before, found;
     __atomic_load(at, &before, __ATOMIC_RELAXED);
     note(at, sizeof(Element), kind);

@@ -126,15 +126,38 @@ extern "C" __global__ void ENTRY(kernel)(float* out, const float* in) {
   EXPECT_NE(out[0], 99) << "the second one has not";
 }
 
-TEST(ShimGroups, AGridThatWaitsIsRefused) {
+// Behind the wait each block finds what all have done before, and its own shared memory.
+TEST(ShimGroups, AGridWaitsForAllItsBlocks) {
   LoadedBinary kernel = load(std::string(groups) + R"(
-extern "C" __global__ void ENTRY(kernel)(int* out) { if (out[0] == 0) cg::this_grid().sync(); })",
-                             {}, {});
-  int zero = 0;
+extern "C" __global__ void ENTRY(kernel)(int* out) {
+  __shared__ int own[32];
+  own[threadIdx.x] = blockIdx.x;
+  atomicAdd(&out[0], 1);
+  cg::this_grid().sync();
+  const int all = out[0];
+  cg::grid_group grid = cg::this_grid();
+  grid.sync();
+  if (out[0] < 0 && blockIdx.x == 1) return;
+  out[1 + blockIdx.x * 32 + threadIdx.x] = all + own[31 - threadIdx.x];
+})",
+                             {3, 1, 1}, {32, 1, 1});
+  std::vector<int> out(97);
+  ASSERT_EQ(kernel.run({out.data()}), 0);
+  for (int n = 0; n < 96; ++n) ASSERT_EQ(out[1 + static_cast<std::size_t>(n)], 96 + n / 32) << n;
+  ASSERT_EQ(kernel.run({out.data()}), 0) << "a second launch finds nothing of the first";
+  EXPECT_EQ(out[0], 192);
+}
+
+TEST(ShimGroups, AGridThatABlockHasLeftNeverGoesOn) {
+  LoadedBinary kernel = load(std::string(groups) + R"(
+extern "C" __global__ void ENTRY(kernel)(int* out) { if (blockIdx.x > 0 || out[0] > 0) cg::this_grid().sync(); })",
+                             {3, 1, 1}, {32, 1, 1});
+  int zero = 0, one = 1;
   EXPECT_EQ(
       kernel.executable->describe(kernel.run({&zero})),
-      "the kernel called grid.sync(), which needs a cooperative launch, and Tunesmith makes none: end the "
-      "kernel where the grid waits");
+      "threads waited at grid.sync() for others that never arrive, because a block or a thread has ended "
+      "or waits elsewhere");
+  EXPECT_EQ(kernel.run({&one}), 0) << "the blocks of the launch that failed are forgotten";
 }
 
 constexpr const char* barriers = R"(#include "common/cooperative_groups.cuh"
