@@ -7,41 +7,10 @@
 #pragma once
 
 #include "common/counter.cuh"
-#include "common/float16.cuh"
 #include "common/load_once.cuh"
+#include "common/number_type.cuh"
 #include "common/ordered.cuh"
 #include "common/vector.cuh"
-
-// The type in which elements are compared and added: narrow ones are converted to 4 bytes as they are read.
-template <typename T>
-struct NumberType {
-  static constexpr bool is_narrow = false;
-  using Type = T;
-};
-#define TUNESMITH_NARROW(stored, number)    \
-  template <>                               \
-  struct NumberType<stored> {               \
-    static constexpr bool is_narrow = true; \
-    using Type = number;                    \
-  };
-TUNESMITH_NARROW(signed char, int)
-TUNESMITH_NARROW(unsigned char, int)
-TUNESMITH_NARROW(short, int)
-TUNESMITH_NARROW(unsigned short, int)
-TUNESMITH_NARROW(Float16, float)
-TUNESMITH_NARROW(BFloat16, float)
-#undef TUNESMITH_NARROW
-template <typename T>
-using NumberOf = typename NumberType<T>::Type;
-
-template <typename T>
-__device__ __forceinline__ NumberOf<T> as_number(T x) {
-  return static_cast<NumberOf<T>>(to_float(x));
-}
-template <typename T>
-__device__ __forceinline__ T narrowed(NumberOf<T> x) {
-  return from_float<T>(static_cast<compute_type<T>>(x));
-}
 
 // A sum, and the part that its roundings lost.
 struct Compensated {

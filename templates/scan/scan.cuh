@@ -2,131 +2,37 @@
 // scan's functions, and how the threads of a warp scan the elements of a tile. This file has no kernel.
 #pragma once
 
-#include "common/float16.cuh"
 #include "common/functions.cuh"
 #include "common/hinted_access.cuh"
+#include "common/number_type.cuh"
 #include "common/vector.cuh"
 
-// The type in which sums and products of T are computed; integers wrap.
+// The type in which sums and products of numbers are computed; integers wrap.
+template <typename Number>
+struct WideNumber {
+  using Type = Number;
+};
+template <>
+struct WideNumber<int> {
+  using Type = long long;
+};
 template <typename T, bool wide>
 struct WideType {
-  using type = double;
+  using Type = double;
 };
 template <typename T>
-struct WideType<T, false> {
-  using type = compute_type<T>;
-};
-template <>
-struct WideType<int, false> {
-  using type = long long;
-};
-template <>
-struct WideType<short, false> {
-  using type = long long;
-};
-template <>
-struct WideType<signed char, false> {
-  using type = long long;
-};
-template <>
-struct WideType<unsigned short, false> {
-  using type = unsigned long long;
-};
-template <>
-struct WideType<unsigned char, false> {
-  using type = unsigned long long;
-};
-// The type in which elements of T are compared.
-template <typename T>
-struct CompareType {
-  using type = compute_type<T>;
-};
-template <>
-struct CompareType<short> {
-  using type = int;
-};
-template <>
-struct CompareType<signed char> {
-  using type = int;
-};
-template <>
-struct CompareType<unsigned short> {
-  using type = int;
-};
-template <>
-struct CompareType<unsigned char> {
-  using type = int;
-};
+struct WideType<T, false> : WideNumber<NumberOf<T>> {};
 // The type in which sums and products of T are stored.
 template <typename T, bool wide>
-struct ResultType {
-  using type = typename WideType<T, wide>::type;
-};
+struct ResultType : WideType<T, wide> {};
 template <>
 struct ResultType<Float16, false> {
-  using type = Float16;
+  using Type = Float16;
 };
 template <>
 struct ResultType<BFloat16, false> {
-  using type = BFloat16;
+  using Type = BFloat16;
 };
-
-template <typename Number>
-__device__ __forceinline__ Number plus(Number a, Number b) {
-  return a + b;
-}
-template <>
-__device__ __forceinline__ long long plus(long long a, long long b) {
-  return static_cast<long long>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
-}
-template <typename Number>
-__device__ __forceinline__ Number times(Number a, Number b) {
-  return a * b;
-}
-template <>
-__device__ __forceinline__ long long times(long long a, long long b) {
-  return static_cast<long long>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b));
-}
-
-// The least and the greatest number of an element's type, in the type in which it is compared.
-__device__ __forceinline__ void limits(const float&, float& least, float& greatest) {
-  greatest = __int_as_float(0x7f800000);
-  least = -greatest;
-}
-__device__ __forceinline__ void limits(const Float16&, float& least, float& greatest) {
-  limits(0.0f, least, greatest);
-}
-__device__ __forceinline__ void limits(const BFloat16&, float& least, float& greatest) {
-  limits(0.0f, least, greatest);
-}
-__device__ __forceinline__ void limits(const double&, double& least, double& greatest) {
-  greatest = __longlong_as_double(0x7ff0000000000000ll);
-  least = -greatest;
-}
-__device__ __forceinline__ void limits(const int&, int& least, int& greatest) {
-  greatest = 2147483647;
-  least = -greatest - 1;
-}
-__device__ __forceinline__ void limits(const long long&, long long& least, long long& greatest) {
-  greatest = 9223372036854775807ll;
-  least = -greatest - 1;
-}
-__device__ __forceinline__ void limits(const short&, int& least, int& greatest) {
-  greatest = 32767;
-  least = -greatest - 1;
-}
-__device__ __forceinline__ void limits(const signed char&, int& least, int& greatest) {
-  greatest = 127;
-  least = -greatest - 1;
-}
-__device__ __forceinline__ void limits(const unsigned short&, int& least, int& greatest) {
-  least = 0;
-  greatest = 65535;
-}
-__device__ __forceinline__ void limits(const unsigned char&, int& least, int& greatest) {
-  least = 0;
-  greatest = 255;
-}
 
 // The functions, in the order of their words. combine() combines Items: it is associative, with none() as its
 // identity. wide: sums and products are doubles.
@@ -134,36 +40,30 @@ template <int function, typename T, bool wide>
 struct Scan;
 template <typename T, bool wide>
 struct Scan<0, T, wide> {  // sum
-  using Item = typename WideType<T, wide>::type;
-  using Output = typename ResultType<T, wide>::type;
+  using Item = typename WideType<T, wide>::Type;
+  using Output = typename ResultType<T, wide>::Type;
   static __device__ __forceinline__ Item none() { return 0; }
   static __device__ __forceinline__ Item item(T x) { return static_cast<Item>(to_float(x)); }
-  static __device__ __forceinline__ Item combine(Item a, Item b) { return plus(a, b); }
+  static __device__ __forceinline__ Item combine(Item a, Item b) { return elementwise::add(a, b); }
   static __device__ __forceinline__ Output output(Item x) { return from_float<Output>(x); }
 };
 template <typename T, bool wide>
 struct Scan<1, T, wide> : Scan<0, T, wide> {  // product
-  using Item = typename WideType<T, wide>::type;
+  using Item = typename WideType<T, wide>::Type;
   static __device__ __forceinline__ Item none() { return 1; }
-  static __device__ __forceinline__ Item combine(Item a, Item b) { return times(a, b); }
+  static __device__ __forceinline__ Item combine(Item a, Item b) { return elementwise::multiply(a, b); }
 };
 template <bool greatest, typename T>
 struct Extreme {
-  using Item = typename CompareType<T>::type;
+  using Item = NumberOf<T>;
   using Output = T;
-  static __device__ __forceinline__ Item none() {
-    Item low, high;
-    limits(T(), low, high);
-    return greatest ? low : high;
-  }
-  static __device__ __forceinline__ Item item(T x) { return static_cast<Item>(to_float(x)); }
+  static __device__ __forceinline__ Item none() { return greatest ? least_of<T>() : greatest_of<T>(); }
+  static __device__ __forceinline__ Item item(T x) { return as_number(x); }
   // NaN stays, as in NumPy.
   static __device__ __forceinline__ Item combine(Item a, Item b) {
     return (greatest ? a > b : a < b) || a != a ? a : b;
   }
-  static __device__ __forceinline__ Output output(Item x) {
-    return from_float<T>(static_cast<compute_type<T>>(x));
-  }
+  static __device__ __forceinline__ Output output(Item x) { return narrowed<T>(x); }
 };
 template <typename T, bool wide>
 struct Scan<2, T, wide> : Extreme<true, T> {};
