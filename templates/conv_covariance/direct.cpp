@@ -11,13 +11,10 @@
 namespace tunesmith::conv_covariance_op {
 namespace {
 
-constexpr IntegerAxis BLOCK_X("BLOCK_X");
-constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis FAN("FAN");
 constexpr CategoricalAxis FAN_OUT("FAN_OUT");
 constexpr CategoricalAxis LOOP_ORDER("LOOP_ORDER");
 constexpr CategoricalAxis MU_LAYOUT("MU_LAYOUT");
-constexpr IntegerAxis UNROLL("UNROLL");
 
 // Steps of each loop of a term, outermost first.
 std::array<std::int64_t, 3> steps_of(const Dims& d, const std::string& order) {

@@ -13,13 +13,9 @@ namespace {
 
 constexpr IntegerAxis WORD_BITS("WORD_BITS");
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
-
 std::int64_t shared_bytes(const Problem& problem, std::int64_t copies) {
-  const std::int64_t bins = problem.integer("bins");
-  const bool of_bytes = dtype_of(problem) == DType::u8;
-  const bool regrouped = of_bytes && problem.string("function") == "histogram";
-  return 4 * (copies * (of_bytes ? 256 : bins) + (regrouped ? bins : 0));
+  const bool regrouped = is_of_bytes(problem) && problem.string("function") == "histogram";
+  return 4 * (copies * counters_of(problem) + (regrouped ? problem.integer("bins") : 0));
 }
 
 std::int64_t blocks_of(const Problem& problem, const Config& c) {
@@ -29,9 +25,10 @@ std::int64_t blocks_of(const Problem& problem, const Config& c) {
 std::string too_large(const Problem& problem) {
   constexpr std::int64_t most = (std::int64_t{1} << 32) - 1;
   const std::int64_t length = problem.integer("length");
-  if (shared_bytes(problem, 1) > most_shared)
+  if (shared_bytes(problem, 1) > largest_shared_limit)
     return "The " + std::to_string(problem.integer("bins")) +
-           " bins do not fit in a block's shared memory; some " + std::to_string(most_shared / 4) + " do.";
+           " bins do not fit in a block's shared memory; some " + std::to_string(largest_shared_limit / 4) +
+           " do.";
   if (length <= most) return "";
   return "The length " + std::to_string(length) + " is too large for counts of 32 bits; at most " +
          std::to_string(most) + " elements are counted.";
@@ -50,11 +47,9 @@ Space arrivals_space(const Problem& problem, const DeviceFacts& device) {
        {BLOCKS, blocks_to_fill(device, {1, 2}, {1, 8, 16, 32, 64}), "blocks at most"},
        start_axis(),
        trigger_axis()},
-      {{"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
-        [problem](const Config& c) { return shared_bytes(problem, c[COPIES]) <= most_shared; }},
+      {counters_fit_rule([problem](const Config& c) { return shared_bytes(problem, c[COPIES]); }),
        {"A word of 32 bits has 24 for a count, of fewer than 2^24 (16777216) elements, and 8 for the blocks, "
-        "at "
-        "most 255.",
+        "at most 255.",
         [length = problem.integer("length")](const Config& c) {
           return c[WORD_BITS] == 64 || (length < 1 << 24 && c[BLOCKS] <= 255);
         }}},
@@ -91,7 +86,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t length = problem.integer("length");
   if (length > most_elements || problem.integer("bins") > most_bins) return std::nullopt;
   const std::int64_t blocks = multiprocessors_to_fill(device);
-  const bool bytes_alone = dtype_of(problem) == DType::u8;
+  const bool bytes_alone = is_of_bytes(problem);
   const bool short_words = length < most_elements && blocks <= 255;
   Values values = {{std::string(COPIES.name), std::int64_t{1}},
                    {std::string(WORD_BITS.name), std::int64_t{short_words ? 32 : 64}},

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Definitions that histogram's templates share: axes, a rule, the arguments of their kernels.
 
+#include "generator/device_facts.h"
 #include "templates/histogram/op.h"
 
 namespace tunesmith::histogram_op {
 
-Axis load_axis() {
-  return {LOAD, categories({"plain", "streaming"}), "the hint that elements are read with"};
-}
+Axis load_axis() { return tunesmith::load_axis({"plain", "streaming"}); }
 
 Axis merge_axis() {
   return {MERGE, categories({"none", "run", "warp"}),
@@ -16,6 +15,17 @@ Axis merge_axis() {
 
 Axis vector_axis(const Problem& problem) {
   return load_vector_axis(bytes(dtype_of(problem)), problem.integer("stride") == 1);
+}
+
+bool is_of_bytes(const Problem& problem) { return dtype_of(problem) == DType::u8; }
+
+std::int64_t counters_of(const Problem& problem) {
+  return is_of_bytes(problem) ? 256 : problem.integer("bins");
+}
+
+Rule counters_fit_rule(const std::function<std::int64_t(const Config&)>& shared_bytes) {
+  return {"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
+          [shared_bytes](const Config& c) { return shared_bytes(c) <= largest_shared_limit; }};
 }
 
 Rule run_rule() {

@@ -10,50 +10,41 @@
 namespace tunesmith::histogram_op {
 namespace {
 
-// The number of counters of a copy. Bytes are counted by value.
-std::int64_t cells_of(const Problem& problem) {
-  return dtype_of(problem) == DType::u8 ? 256 : problem.integer("bins");
-}
-
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
-  return 4 * c[COPIES] * cells_of(problem);
+  return 4 * c[COPIES] * counters_of(problem);
 }
-
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
 
 std::string too_large(const Problem& problem) {
   if (std::string wide = wider_than_four_bytes(problem); !wide.empty()) return wide;
   constexpr std::int64_t most = (std::int64_t{1} << 32) - 1;
   const std::int64_t length = problem.integer("length");
   const std::int64_t bins = problem.integer("bins");
-  if (4 * bins > most_shared)
+  if (4 * bins > largest_shared_limit)
     return "The " + std::to_string(bins) + " bins do not fit in a block's shared memory; at most " +
-           std::to_string(most_shared / 4) + " do.";
+           std::to_string(largest_shared_limit / 4) + " do.";
   if (length <= most) return "";
   return "The length " + std::to_string(length) + " is too large for counts of 32 bits; at most " +
          std::to_string(most) + " elements are counted.";
 }
 
 Space gathered_space(const Problem& problem, const DeviceFacts& device) {
-  return Space(
-      {{COPIES, {1, 8, 32, 4}, "copies of the counters, each for some lanes of every warp"},
-       merge_axis(),
-       vector_axis(problem),
-       {ITEMS, {1, 2, 4}, "loads of a thread before it counts"},
-       load_axis(),
-       block_axis({512, 256, 1024}),
-       {BLOCKS, blocks_to_fill(device, {1, 2}, {8, 16, 32, 64}), "blocks at most"},
-       start_axis(),
-       trigger_axis()},
-      {{"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
-        [problem](const Config& c) { return shared_bytes(problem, c) <= most_shared; }}},
-      {{"MERGE=warp is for at most four copies, MERGE=run for at least eight.",
-        [](const Config& c) {
-          return c[MERGE] == "none" || (c[MERGE] == "warp" ? c[COPIES] <= 4 : c[COPIES] >= 8);
-        }},
-       run_rule(),
-       own_blocks_rule(BLOCKS, device),
-       trigger_rule()});
+  return Space({{COPIES, {1, 8, 32, 4}, "copies of the counters, each for some lanes of every warp"},
+                merge_axis(),
+                vector_axis(problem),
+                {ITEMS, {1, 2, 4}, "loads of a thread before it counts"},
+                load_axis(),
+                block_axis({512, 256, 1024}),
+                {BLOCKS, blocks_to_fill(device, {1, 2}, {8, 16, 32, 64}), "blocks at most"},
+                start_axis(),
+                trigger_axis()},
+               {counters_fit_rule([problem](const Config& c) { return shared_bytes(problem, c); })},
+               {{"MERGE=warp is for at most four copies, MERGE=run for at least eight.",
+                 [](const Config& c) {
+                   return c[MERGE] == "none" || (c[MERGE] == "warp" ? c[COPIES] <= 4 : c[COPIES] >= 8);
+                 }},
+                run_rule(),
+                own_blocks_rule(BLOCKS, device),
+                trigger_rule()});
 }
 
 Work gathered_work(const Problem& problem, const Config& config) {

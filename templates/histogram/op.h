@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,7 +69,6 @@ Template arrivals();
 Template direct();
 Template wide();
 
-inline constexpr IntegerAxis BLOCKS("BLOCKS");
 inline constexpr IntegerAxis COPIES("COPIES");
 inline constexpr CategoricalAxis MERGE("MERGE");
 
@@ -77,6 +77,10 @@ Axis merge_axis();
 Axis vector_axis(const Problem& problem);
 /// The reason why a template for elements of at most 4 bytes does not serve the problem; "" if it does.
 std::string wider_than_four_bytes(const Problem& problem);
+bool is_of_bytes(const Problem& problem);          ///< true if elements are bytes, which are counted by value
+std::int64_t counters_of(const Problem& problem);  ///< of a copy
+/// For `must`; `shared_bytes` are those of a block.
+Rule counters_fit_rule(const std::function<std::int64_t(const Config&)>& shared_bytes);
 Rule run_rule();  ///< for `worth`
 /// For Template::untuned: as many copies of `counters` counters as fit in the shared memory of a block on
 /// every GPU.

@@ -16,13 +16,8 @@ constexpr IntegerAxis COUNTER_BITS("COUNTER_BITS");
 constexpr CategoricalAxis INCREMENT("INCREMENT");
 constexpr CategoricalAxis OWNER("OWNER");
 
-bool of_bytes(const Problem& problem) { return dtype_of(problem) == DType::u8; }
-
-// The number of counters of a copy.
-std::int64_t cells_of(const Problem& problem) { return of_bytes(problem) ? 256 : problem.integer("bins"); }
-
-std::int64_t shared_bytes(std::int64_t cells, const Config& c) {
-  return 4 * c[COPIES] * (c[COUNTER_BITS] == 16 ? ceil_divide(cells, 2) : cells);
+std::int64_t shared_bytes(std::int64_t counters, const Config& c) {
+  return 4 * c[COPIES] * (c[COUNTER_BITS] == 16 ? ceil_divide(counters, 2) : counters);
 }
 
 std::vector<Axis> shared_axes(const Problem& problem, const DeviceFacts& device) {
@@ -46,19 +41,18 @@ std::vector<Axis> shared_axes(const Problem& problem, const DeviceFacts& device)
 }
 
 std::vector<Rule> shared_must(const Problem& problem) {
-  constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
   return {
       conditional(
-          OWNER, "lane", [bytes = of_bytes(problem)](const Config& c) { return bytes || c[COPIES] > 1; },
+          OWNER, "lane", [bytes = is_of_bytes(problem)](const Config& c) { return bytes || c[COPIES] > 1; },
           "With one copy of the counters of anything but bytes OWNER has no effect."),
       conditional(
           INCREMENT, "constant", [](const Config& c) { return c[MERGE] == "none"; },
           "INCREMENT has no effect on elements that are counted together."),
-      {"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
-       [cells = cells_of(problem)](const Config& c) { return shared_bytes(cells, c) <= most_shared; }},
+      counters_fit_rule(
+          [counters = counters_of(problem)](const Config& c) { return shared_bytes(counters, c); }),
       {"Counters of 16 bits are emptied into the bins of the output, so bytes, which are counted by value, "
        "take 32.",
-       [bytes = of_bytes(problem)](const Config& c) { return c[COUNTER_BITS] == 32 || !bytes; }},
+       [bytes = is_of_bytes(problem)](const Config& c) { return c[COUNTER_BITS] == 32 || !bytes; }},
       {"A counter of 16 bits, emptied from 2^15 on, must have room for a block's whole tile above that.",
        [](const Config& c) { return c[COUNTER_BITS] == 32 || tile(c) < 32768; }},
   };
@@ -67,7 +61,7 @@ std::vector<Rule> shared_must(const Problem& problem) {
 std::vector<Rule> shared_worth(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t bins = problem.integer("bins");
   const std::int64_t length = problem.integer("length");
-  const bool bytes = of_bytes(problem);
+  const bool bytes = is_of_bytes(problem);
   return {
       {"Counters of 16 bits are for copies that take more than 32 KiB by 32 bits.",
        [=](const Config& c) { return c[COUNTER_BITS] == 32 || bins > 8192; }},
@@ -114,7 +108,7 @@ Work shared_work(const Problem& problem, const Config& config) {
   Launch launch{.kernel = "histogram_shared",
                 .grid = {blocks},
                 .block = {config[BLOCK]},
-                .dynamic_shared_bytes = shared_bytes(cells_of(problem), config),
+                .dynamic_shared_bytes = shared_bytes(counters_of(problem), config),
                 .arguments = kernel_arguments(problem),
                 .overlaps_previous = alone && config[START] == "overlapped",
                 .numbers = number_places(problem)};
@@ -142,7 +136,7 @@ Template shared() {
           .constants = contiguous,
           .refuses = wider_than_four_bytes,
           .untuned = [](const Problem& problem,
-                        const DeviceFacts&) { return copies_that_fit(cells_of(problem)); },
+                        const DeviceFacts&) { return copies_that_fit(counters_of(problem)); },
           .space = shared_space,
           .work = shared_work,
           .alignment_bytes = vector_bytes};

@@ -10,8 +10,6 @@
 namespace tunesmith::histogram_op {
 namespace {
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
-
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   return 4 * c[COPIES] * problem.integer("bins");
 }
@@ -21,9 +19,9 @@ std::string refuses(const Problem& problem) {
   if (bytes(dtype_of(problem)) != 8)
     return "Elements of " + problem.string("dtype") +
            " have templates of their own; this one is for f64 and i64.";
-  if (4 * bins <= most_shared) return "";
+  if (4 * bins <= largest_shared_limit) return "";
   return "The " + std::to_string(bins) + " bins do not fit in a block's shared memory; at most " +
-         std::to_string(most_shared / 4) + " do.";
+         std::to_string(largest_shared_limit / 4) + " do.";
 }
 
 Space wide_space(const Problem& problem, const DeviceFacts& device) {
@@ -33,9 +31,7 @@ Space wide_space(const Problem& problem, const DeviceFacts& device) {
                 load_axis(),
                 block_axis({512, 256, 1024}),
                 {BLOCKS, blocks_to_fill(device, {2, 1, 4, 8}, {1}), "blocks at most"}},
-               {{"The counters fit in the 227 KiB of shared memory that a block may have on the largest "
-                 "devices.",
-                 [problem](const Config& c) { return shared_bytes(problem, c) <= most_shared; }}},
+               {counters_fit_rule([problem](const Config& c) { return shared_bytes(problem, c); })},
                {own_blocks_rule(BLOCKS, device)});
 }
 

@@ -281,8 +281,7 @@ Op ops_joint_histogram() {
       .name = "joint_histogram",
       .what =
           "sums[i, j] = how many pairs (x, y) lie in bin (i, j), or the sum of their weights; of "
-          "values=single "
-          "how many x lie in bin i.",
+          "values=single how many x lie in bin i.",
       .parameters = parameters(),
       .rewritten = with_least_stride,
       .check = check,

@@ -16,8 +16,6 @@ using namespace histogram_op;  // the axes
 
 constexpr CategoricalAxis FINISH("FINISH");
 
-constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // bytes of a block, on the largest devices
-
 std::int64_t shared_bytes(const Problem& problem, std::int64_t copies) {
   const Dims d(problem);
   const std::int64_t edges =
@@ -27,7 +25,7 @@ std::int64_t shared_bytes(const Problem& problem, std::int64_t copies) {
 
 std::string too_large(const Problem& problem) {
   const Dims d(problem);
-  if (shared_bytes(problem, 1) <= most_shared) return "";
+  if (shared_bytes(problem, 1) <= largest_shared_limit) return "";
   return "The grid of " + std::to_string(d.bins_x) + " by " + std::to_string(d.bins_y) + " bins takes " +
          std::to_string(shared_bytes(problem, 1)) +
          " bytes, more than the 227 KiB of a block's shared memory.";
@@ -38,8 +36,7 @@ Space shared_space(const Problem& problem, const DeviceFacts& device) {
   return Space(
       {{FINISH, categories({"arrivals", "added"}),
         "how the output is made: by the last block to add to a word of the workspace, or filled with zeros "
-        "before, "
-        "to which blocks add"},
+        "before, to which blocks add"},
        {COPIES, {8, 1, 4, 32, 2}, "copies of the sums, each for some lanes of every warp"},
        joint_histogram_op::vector_axis(problem),
        {ITEMS, {2, 1, 4}, "loads of a thread before it adds"},
@@ -51,7 +48,7 @@ Space shared_space(const Problem& problem, const DeviceFacts& device) {
       {{"FINISH=arrivals is for counts; sums of weights have no bits in which blocks are counted.",
         [weighted = has_weights(problem)](const Config& c) { return !weighted || c[FINISH] == "added"; }},
        {"The sums fit in the 227 KiB of shared memory that a block may have on the largest devices.",
-        [problem](const Config& c) { return shared_bytes(problem, c[COPIES]) <= most_shared; }},
+        [problem](const Config& c) { return shared_bytes(problem, c[COPIES]) <= largest_shared_limit; }},
        {"A word of the workspace counts at most 65535 blocks.",
         [](const Config& c) { return c[BLOCKS] < 65536; }}},
       {{"FINISH=arrivals adds to each bin from each block, which is for at most 2^20 (1048576) additions.",
