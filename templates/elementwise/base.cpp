@@ -7,7 +7,6 @@
 namespace tunesmith::elementwise_op {
 namespace {
 
-
 Space space(const Problem& /*problem*/) {
   return Space({block_axis(), {BLOCKS, {4096, 1024, 65536}, "blocks of the grid, at most"}});
 }

@@ -13,7 +13,6 @@
 namespace tunesmith::reduce_op {
 namespace {
 
-
 constexpr std::int64_t most_columns = 1024;
 
 std::string refuses(const Problem& problem) {
