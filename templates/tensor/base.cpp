@@ -10,7 +10,6 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-
 Space space(const Problem& /*problem*/) {
   return Space({block_axis({256, 128, 512}), {BLOCKS, {4096, 1024, 65536}, "blocks of the grid, at most"}});
 }

@@ -7,7 +7,6 @@
 namespace tunesmith::transpose_op {
 namespace {
 
-
 Space space(const Problem& /*problem*/) {
   return Space({{BLOCK_X, {32, 16, 8, 64}, "threads per block along an input row"},
                 {BLOCK_Y, {8, 4, 16, 32}, "threads per block across input rows"}},

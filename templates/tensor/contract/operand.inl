@@ -4,8 +4,8 @@
 
 constexpr bool asynchronous = STAGES > 1 && sizeof(T) == sizeof(Held);
 constexpr int stages = asynchronous || packs_halves ? STAGES : 2;
-// The number of tiles that are copied ahead. A warpgroup's products run on while it goes on, so the stage of the tile
-// before is not free yet.
+// The number of tiles that are copied ahead. A warpgroup's products run on while it goes on, so the stage of
+// the tile before is not free yet.
 constexpr int stages_ahead = asynchronous && warpgroups ? stages - 2 : stages - 1;
 // If false, a term's offset is a multiple of the stride of K's one index.
 constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;

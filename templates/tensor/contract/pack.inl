@@ -15,8 +15,8 @@ struct PackStrides {
   long long from[16], to[16];
 };
 
-// The part that a block moves, 64 places of the first two digits: where they are in the array, from `begin` to `end`,
-// and in the copy, whose neighbours are the first digit's; beyond `room` there is nothing.
+// The part that a block moves, 64 places of the first two digits: where they are in the array, from `begin`
+// to `end`, and in the copy, whose neighbours are the first digit's; beyond `room` there is nothing.
 struct PackTile {
   const T* from;
   T* to;
