@@ -119,7 +119,7 @@ echo "conv2d height=200 width=300 mask_height=3 mask_width=3" >"$scratch/problem
 "$program" export --static --target host --problems "$scratch/problems.txt" --to "$scratch/kernels"
 printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(application CXX)' 'add_subdirectory(kernels)' \
   "add_executable(application $PWD/examples/minimal.cpp)" 'target_link_libraries(application PRIVATE tunesmith::dispatch)' >"$scratch/CMakeLists.txt"
-cmake -S "$scratch" -B "$scratch/build" -G Ninja -DTUNESMITH_TARGETS=host -DCMAKE_BUILD_TYPE=Release
+cmake -S "$scratch" -B "$scratch/build" -G Ninja -DTUNESMITH_TARGETS=host -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_COMPILER_LAUNCHER=$(value_of CMAKE_CXX_COMPILER_LAUNCHER)"
 cmake --build "$scratch/build" -j "$(nproc)"
 "$scratch/build/application"
 
