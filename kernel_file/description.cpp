@@ -122,6 +122,7 @@ Description DescriptionReader::read(const toml::table& root) {
   read_symbols(root);
   choose_kernels(root);
   find_reached(root, constants);
+  must_read_no_texture();
   const std::string& first = launches_.front().kernel.name;
   made_.name = root.contains("name") ? text(*root.get("name"), "name") : first;
   if (!is_lower(made_.name)) {
@@ -194,6 +195,17 @@ std::string DescriptionReader::canonical(const toml::node& node) {
     return "{" + text + "}";
   }
   return "";
+}
+
+void DescriptionReader::must_read_no_texture() const {
+  for (const std::string& text : reached_)
+    for (const char* word :
+         {"tex1D", "tex2D", "tex3D", "tex1Dfetch", "tex1DLayered", "tex2DLayered", "texCubemap", "surf1Dread",
+          "surf2Dread", "surf3Dread", "surf1Dwrite", "surf2Dwrite", "surf3Dwrite"})
+      if (find_word(text, word) != std::string::npos)
+        refuse(nullptr, "The kernel " + launches_.front().kernel.name + " calls " + word +
+                            "(). Textures and surfaces are objects that a program creates, so no description "
+                            "gives them; let the kernel take the array as a pointer.");
 }
 
 // A call in a function that is no launched kernel counts for all launches.

@@ -55,6 +55,8 @@ class DescriptionReader : private TomlReader {
   void read_rest(const toml::table& root);
   // Sets of_loops.
   void find_loops();
+  // Refuses kernels that read textures or surfaces.
+  void must_read_no_texture() const;
   // Sets is_cooperative of the launches.
   void find_grid_syncs();
 

@@ -574,6 +574,20 @@ TEST(Description, HeadersGiveWayToThoseThatACompilerHas) {
               HasSubstr("#include \"common/aligned_shared.cuh\"\n"));
 }
 
+TEST(Description, TexturesAreRefused) {
+  std::string why;
+  try {
+    described_op(
+        with_pointer("float*", "", "__device__ float f() { return tex2D<float>(image, 1, 2); }\n", "f();"),
+        {});
+  } catch (const UsageError& error) {
+    why = error.what();
+  }
+  EXPECT_THAT(
+      why, HasSubstr("The kernel scale calls tex2D(). Textures and surfaces are objects that a program "
+                     "creates, so no description gives them; let the kernel take the array as a pointer."));
+}
+
 TEST(Description, AGridThatWaitsRunsAsAWhole) {
   const auto is_cooperative = [](const std::string& before) {
     const auto own = described_op(with_pointer("float*", "", before, "f();"), {});
