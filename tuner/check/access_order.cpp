@@ -24,6 +24,7 @@ void AccessOrder::begin_block(std::uint32_t block) {
   met_.clear();
   acquired_.clear();
   acquired_of_.clear();
+  forwarded_of_.clear();
   released_within_.clear();
   acquired_within_.clear();
   acquired_within_of_.clear();
@@ -145,8 +146,9 @@ void AccessOrder::release(const char* at, std::uint16_t thread) {
   add({block_, thread, time_, barrier_, at});
   released_within_[at].push_back({block_, thread, time_, barrier_, at});
   for (const auto& [block, releases] : acquired_) {
-    for (const Release& one : releases)
-      if (one.word != at) add(one);
+    std::size_t& known = forwarded_of_[{at, block}];
+    for (; known < releases.size(); ++known)
+      if (releases[known].word != at) add(releases[known]);
   }
 }
 

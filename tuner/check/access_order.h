@@ -82,6 +82,8 @@ class AccessOrder {
   // releases.
   std::unordered_map<std::uint32_t, std::vector<Release>> acquired_;
   std::unordered_map<const char*, std::size_t> acquired_of_;
+  // By word and block, how many of that block's releases were handed on with the word.
+  std::map<std::pair<const char*, std::uint32_t>, std::size_t> forwarded_of_;
   // The running block's own releases by their word, those that its warps have acquired, and how many of a
   // word's a warp has.
   std::unordered_map<const char*, std::vector<Release>> released_within_;
