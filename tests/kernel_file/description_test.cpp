@@ -584,7 +584,7 @@ TEST(Description, TexturesAreRefused) {
     why = error.what();
   }
   EXPECT_THAT(
-      why, HasSubstr("The kernel scale calls tex2D(). Textures and surfaces are objects that a program "
+      why, HasSubstr("The kernel count calls tex2D(). Textures and surfaces are objects that a program "
                      "creates, so no description gives them; let the kernel take the array as a pointer."));
 }
 

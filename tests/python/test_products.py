@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import pathlib
 import re
+import types
 
 import numpy as np
 import pytest
@@ -281,18 +282,33 @@ def test_what_is_wrong_is_a_sentence(call, error, words):
 
 
 def test_the_operators_for_pytorch_use_what_is_there():
-    """torch_ops.py, read: importing it would need PyTorch, and the shapes of its results are asked for by torch.compile alone."""
-    tree = ast.parse((pathlib.Path(tunesmith.__file__).parent / "torch_ops.py").read_text(encoding="utf-8"))
-    modules, used = {}, []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            if node.module is None:
-                modules |= {one.name: importlib.import_module(f"tunesmith.{one.name}") for one in node.names}
-            else:
-                module = importlib.import_module(f"tunesmith.{node.module}")
-                used += [(module, one.name) for one in node.names]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
-            used.append((modules[node.value.id], node.attr))
+    """torch_ops.py and what it needs PyTorch for, read: importing them would need it, and the shapes of results are asked for by torch.compile alone."""
+    folder = pathlib.Path(tunesmith.__file__).parent
+
+    def tree_of(name: str) -> ast.Module:
+        return ast.parse((folder / f"{name}.py").read_text(encoding="utf-8"))
+
+    def module_of(name: str):
+        if name != "_derivatives":
+            return importlib.import_module(f"tunesmith.{name}")
+        names = {one.name: one for one in tree_of(name).body if isinstance(one, ast.FunctionDef)}
+        return types.SimpleNamespace(__name__=name, **names)
+
+    used = []
+    for tree in (tree_of("torch_ops"), tree_of("_derivatives")):
+        modules = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                if node.module is None:
+                    modules |= {one.name: module_of(one.name) for one in node.names}
+                else:
+                    used += [(module_of(node.module), one.name) for one in node.names]
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id in modules
+            ):
+                used.append((modules[node.value.id], node.attr))
     assert len(used) > 15
     assert [f"{module.__name__}.{name}" for module, name in used if not hasattr(module, name)] == []

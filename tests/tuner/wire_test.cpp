@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/device/wire.h"
+#include "tuner/process/wire.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

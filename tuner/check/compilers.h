@@ -12,7 +12,7 @@
 
 #include "generator/render.h"
 #include "tuner/check/messages.h"
-#include "tuner/device/child.h"
+#include "tuner/process/child.h"
 
 namespace tunesmith {
 

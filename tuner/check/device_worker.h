@@ -9,7 +9,7 @@
 
 #include "tuner/check/messages.h"
 #include "tuner/check/time_spent.h"
-#include "tuner/device/child.h"
+#include "tuner/process/child.h"
 
 namespace tunesmith {
 

@@ -9,7 +9,7 @@
 #include "generator/op.h"
 #include "kernel_file/user_kernel.h"
 #include "tuner/device/timing.h"
-#include "tuner/device/wire.h"
+#include "tuner/process/wire.h"
 #include "tuner/search/verdict.h"
 
 namespace tunesmith {

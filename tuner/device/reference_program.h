@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "generator/op.h"
-#include "tuner/device/asked_program.h"
+#include "tuner/process/asked_program.h"
 
 namespace tunesmith {
 

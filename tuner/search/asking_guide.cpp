@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "generator/number_text.h"
-#include "tuner/device/asked_program.h"
+#include "tuner/process/asked_program.h"
 #include "tuner/search/guide.h"
 
 namespace tunesmith {

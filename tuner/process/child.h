@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/device/wire.h"
+#include "tuner/process/wire.h"
 
 namespace tunesmith {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/device/child.h"
+#include "tuner/process/child.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/device/asked_program.h"
+#include "tuner/process/asked_program.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 
 #include "generator/error.h"
 #include "generator/threads.h"
-#include "tuner/device/child.h"
+#include "tuner/process/child.h"
 
 namespace tunesmith {
 namespace {
