@@ -21,7 +21,7 @@
 namespace tunesmith {
 namespace {
 
-// Returns the position of a call by which a whole grid waits; npos if there is none.
+// Returns the position of a call by which a whole grid waits, or asks whether it can; npos if there is none.
 std::size_t grid_sync_of(std::string_view code) {
   static const std::regex named(
       R"(\b(\w+)\s*[=({]\s*(\w+\s*::\s*)*this_grid\s*\(|\bgrid_group\s*&?\s*(\w+))");
@@ -29,7 +29,8 @@ std::size_t grid_sync_of(std::string_view code) {
   std::string names = R"(this_grid\s*\(\s*\))";
   for (std::sregex_iterator one(text.begin(), text.end(), named), end; one != end; ++one)
     names += "|" + ((*one)[1].matched ? (*one)[1].str() : (*one)[3].str());
-  const std::regex call("\\b(" + names + R"()\s*\.\s*sync\s*\(|\bsync\s*\(\s*()" + names + R"()\s*\))");
+  const std::regex call("\\b(" + names + R"()\s*\.\s*(?:sync|is_valid)\s*\(|\bsync\s*\(\s*()" + names +
+                        R"()\s*\))");
   std::smatch match;
   return std::regex_search(text, match, call) ? static_cast<std::size_t>(match.position())
                                               : std::string::npos;

@@ -598,7 +598,7 @@ TEST(Description, AGridThatWaitsRunsAsAWhole) {
   };
   for (const char* body :
        {"auto grid = cg::this_grid(); grid.sync();", "cg::grid_group g(cg::this_grid()); sync(g);",
-        "cooperative_groups::this_grid().sync();"})
+        "cooperative_groups::this_grid().sync();", "auto all = cg::this_grid(); if (all.is_valid()) return;"})
     EXPECT_TRUE(is_cooperative("\n__device__ void f() { " + std::string(body) + " }\n")) << body;
   EXPECT_FALSE(
       is_cooperative("__device__ void f() { auto grid = cg::this_grid(); block.sync(); grid.size(); }\n"));

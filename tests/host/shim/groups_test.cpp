@@ -64,7 +64,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   auto odd = cg::binary_partition(warp, t % 2 == 1);
   CHECK(odd.size() == 16 && odd.thread_rank() == t % 32 / 2 && odd.meta_group_rank() == t % 2);
   CHECK(cg::labeled_partition(warp, t % 32 / 10).size() == (t % 32 < 30 ? 10 : 2));
-  CHECK(cg::this_grid().thread_rank() == 64 * blockIdx.x + t && cg::this_grid().num_blocks() == 2 && !cg::this_grid().is_valid());
+  CHECK(cg::this_grid().thread_rank() == 64 * blockIdx.x + t && cg::this_grid().num_blocks() == 2 && cg::this_grid().is_valid());
   CHECK(cg::this_thread().size() == 1);
 })",
                              {2, 1, 1}, {16, 4, 1});
