@@ -4,6 +4,7 @@
 #include <set>
 
 #include "generator/c_characters.h"
+#include "generator/error.h"
 #include "generator/listed.h"
 #include "kernel_file/description_reader.h"
 #include "kernel_file/preprocessor.h"
