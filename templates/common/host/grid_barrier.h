@@ -116,6 +116,8 @@ TUNESMITH_UNWATCHED inline int blocks_go_on(unsigned char* dynamic, size_t dynam
     free(aside[n].fibers);
     free(aside[n].shared);
   }
+  free(aside);
+  aside = nullptr;
   blocks_aside = 0;
   memcpy(fibers, idle, sizeof(Fiber) * threads);
   free(idle);
