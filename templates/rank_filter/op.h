@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,13 @@ inline constexpr std::int64_t most_of_extreme = 64;                 ///< places 
 
 struct Extents3 {
   std::int64_t z, y, x;
-  std::int64_t product() const { return z * y * x; }
+  /// The places, at most 2^63 - 1; 0 if an extent is 0.
+  std::int64_t product() const {
+    std::int64_t all = 0;
+    if (z == 0 || y == 0 || x == 0) return 0;
+    const bool is_more = __builtin_mul_overflow(z, y, &all) || __builtin_mul_overflow(all, x, &all);
+    return is_more ? std::numeric_limits<std::int64_t>::max() : all;
+  }
   bool operator==(const Extents3&) const = default;
 };
 

@@ -34,14 +34,19 @@ TUNESMITH_UNWATCHED inline size_t static_shared() {
              : static_cast<size_t>(__stop_tunesmith_shared - __start_tunesmith_shared);
 }
 
+// Shared memory may have no bytes, and then no address.
+TUNESMITH_UNWATCHED inline void copy_bytes(void* to, const void* from, size_t size) {
+  if (size > 0) memcpy(to, from, size);
+}
+
 // Keeps the running block's state in `to`.
 TUNESMITH_UNWATCHED inline void keep(AsideBlock& to, unsigned char* dynamic, size_t dynamic_size) {
   const int threads = static_cast<int>(blockDim.x * blockDim.y * blockDim.z);
   to.count = still_waiting;
   memcpy(to.waiting, waiting, sizeof(int) * static_cast<size_t>(still_waiting));
   memcpy(to.fibers, fibers, sizeof(Fiber) * static_cast<size_t>(threads));
-  memcpy(to.shared, reinterpret_cast<unsigned char*>(__start_tunesmith_shared), static_shared());
-  memcpy(to.shared + static_shared(), dynamic, dynamic_size);
+  copy_bytes(to.shared, reinterpret_cast<unsigned char*>(__start_tunesmith_shared), static_shared());
+  copy_bytes(to.shared + static_shared(), dynamic, dynamic_size);
 }
 
 TUNESMITH_UNWATCHED inline bool all_wait_for_grid() {
@@ -93,8 +98,8 @@ TUNESMITH_UNWATCHED inline int blocks_go_on(unsigned char* dynamic, size_t dynam
       blockIdx = block.index;
       memcpy(fibers, block.fibers, sizeof(Fiber) * threads);
       memcpy(waiting, block.waiting, sizeof(int) * static_cast<size_t>(block.count));
-      memcpy(reinterpret_cast<unsigned char*>(__start_tunesmith_shared), block.shared, static_shared());
-      memcpy(dynamic, block.shared + static_shared(), dynamic_size);
+      copy_bytes(reinterpret_cast<unsigned char*>(__start_tunesmith_shared), block.shared, static_shared());
+      copy_bytes(dynamic, block.shared + static_shared(), dynamic_size);
       stacks = block.stacks;
       at_signals = block.count;
       arrived = votes = meeting = 0;
