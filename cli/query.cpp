@@ -2,7 +2,6 @@
 // query: shows the contents of a database.
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -274,13 +273,10 @@ Objective objective_of(const std::string& name, const Op* op) {
       if (one.name != name) continue;
       return {name, one.larger_is_better, [&one, op](const ResultRow& row) -> std::optional<double> {
                 if (!row.median_us) return std::nullopt;
-                try {
-                  const double value = one.value(complete_problem(*op, Problem::parse(row.problem)),
-                                                 Values::parse(row.config), *row.median_us);
-                  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-                } catch (const Error&) {  // a stored problem or config that the file does not allow any more
-                  return std::nullopt;
-                }
+                return value_of(*op, row.problem, row.config,
+                                [&](const Problem& problem, const Values& config) {
+                                  return one.value(problem, config, *row.median_us);
+                                });
               }};
     }
   if (name == "energy_uj") return {name, false, [](const ResultRow& row) { return row.energy_uj; }};
@@ -292,13 +288,10 @@ Objective objective_of(const std::string& name, const Op* op) {
   if (name == "error")
     return {name, false, [own, op](const ResultRow& row) -> std::optional<double> {
               if (!row.max_error || own == nullptr || !own->permitted_times) return row.max_error;
-              try {
-                return *row.max_error *
-                       own->permitted_times(complete_problem(*op, Problem::parse(row.problem)),
-                                            Values::parse(row.config));
-              } catch (const Error&) {
-                return std::nullopt;
-              }
+              return value_of(*op, row.problem, row.config,
+                              [&](const Problem& problem, const Values& config) {
+                                return *row.max_error * own->permitted_times(problem, config);
+                              });
             }};
   throw UsageError(
       "--pareto is \"" + name + "\"; it may be " + listed(names) +

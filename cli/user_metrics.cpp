@@ -9,6 +9,16 @@
 
 namespace tunesmith {
 
+std::optional<double> value_of(const Op& op, const std::string& problem, const std::string& config,
+                               const std::function<double(const Problem&, const Values&)>& value) {
+  try {
+    const double made = value(complete_problem(op, Problem::parse(problem)), Values::parse(config));
+    if (std::isfinite(made)) return made;
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> with_metric_names(std::vector<std::string> columns, const Op* op) {
   if (op != nullptr && op->user_kernel != nullptr)
     for (const UserMetric& one : op->user_kernel->metrics) {
@@ -24,13 +34,10 @@ std::vector<Cell> with_metrics(std::vector<Cell> row, const Op* op, const std::s
   for (const UserMetric& one : op->user_kernel->metrics) {
     Cell& made = row.emplace_back();
     if (!us || *us <= 0) continue;
-    try {
-      const double value =
-          one.value(complete_problem(*op, Problem::parse(problem)), Values::parse(config), *us);
-      if (std::isfinite(value)) made = value;
-    } catch (const UsageError&) {  // a stored problem or config that the file does not allow any more
-    } catch (const Error&) {
-    }
+    const auto value = value_of(*op, problem, config, [&](const Problem& its, const Values& axes) {
+      return one.value(its, axes, *us);
+    });
+    if (value) made = *value;
   }
   return row;
 }
