@@ -33,6 +33,12 @@ struct Given {
   const Config& config;
 };
 
+// Returns the type that kernels take the array in: its own, or that of an axis.
+DType taken_type(const DescribedArray& array, const Given& given) {
+  return array.type_axis.empty() ? dtype_of_array(array, given.problem)
+                                 : type_of(array.type_axis, given.config);
+}
+
 // Returns the expression's value; nothing, with `made.error` set, if it has none.
 std::optional<std::int64_t> evaluated(const IntegerExpression& expression, const Given& given,
                                       std::int64_t step, WorkResult& made) {
@@ -253,8 +259,7 @@ std::int64_t bytes_of(std::size_t at, const Given& given, WorkResult& made) {
     if (made.error.empty()) evaluated(extent, given, 0, made);
   if (made.error.empty()) made.error = extents_of(given.facts, array, given.values, extents, &given.config);
   std::int64_t size =
-      bytes(array.is_workspace && !array.type_axis.empty() ? type_of(array.type_axis, given.config)
-                                                           : dtype_of_array(array, given.problem));
+      bytes(array.is_workspace ? taken_type(array, given) : dtype_of_array(array, given.problem));
   for (const std::int64_t extent : extents) size *= extent;
   return size;
 }
@@ -276,9 +281,7 @@ std::vector<std::int64_t> add_workspaces(std::span<const DescribedLaunch> launch
     const std::int64_t size = bytes_of(i, given, made);
     offsets[i] = made.work.workspace_bytes;
     made.work.workspace_arrays.push_back(
-        {arrays[i].name, offsets[i], size,
-         bytes(arrays[i].type_axis.empty() ? dtype_of_array(arrays[i], given.problem)
-                                           : type_of(arrays[i].type_axis, given.config))});
+        {arrays[i].name, offsets[i], size, bytes(taken_type(arrays[i], given))});
     // A workspace has a byte even if its arrays have no elements, so that its pointers point to memory.
     made.work.workspace_bytes += std::max(round_up(size, alignment), alignment);
   }
@@ -293,8 +296,7 @@ std::vector<std::int64_t> add_copies(std::span<const DescribedLaunch> launches, 
   std::vector<std::int64_t> offsets(arrays.size(), -1);
   for (std::size_t i = 0; i < arrays.size() && made.error.empty(); ++i) {
     if (arrays[i].is_workspace || arrays[i].type_axis.empty()) continue;
-    const DType has = dtype_of_array(arrays[i], given.problem),
-                gets = type_of(arrays[i].type_axis, given.config);
+    const DType has = dtype_of_array(arrays[i], given.problem), gets = taken_type(arrays[i], given);
     const bool is_used = std::any_of(launches.begin(), launches.end(), [&](const DescribedLaunch& launch) {
       return std::any_of(launch.arguments.begin(), launch.arguments.end(), [&](const DescribedArgument& one) {
         return one.type == DescribedArgument::Type::array && one.array == i && !one.type_axis.empty();
@@ -345,7 +347,7 @@ void add_first_steps(const Given& given, const Placed& placed, WorkResult& made)
     Zero zero{.what = {}, .bytes = bytes_of(i, given, made)};
     if (placed.copies[i] >= 0)
       zero.bytes = zero.bytes / bytes(dtype_of_array(description.arrays[i], given.problem)) *
-                   bytes(type_of(description.arrays[i].type_axis, given.config));
+                   bytes(taken_type(description.arrays[i], given));
     if (const auto* of_op = std::get_if<ArgumentPointer>(&pointer)) zero.what = *of_op;
     if (const auto* inside = std::get_if<WorkspacePointer>(&pointer)) zero.what = *inside;
     if (zero.bytes > 0) made.work.steps.emplace_back(zero);
