@@ -89,8 +89,8 @@ Work shared_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// Takes all problems that it can: what the values are is not known, and sums in global memory take 28 times
-// as long where all pairs lie in one bin, and 0.8 times where they are spread (128 x 128 bins on an H200).
+// Takes all problems that it can: what the values are is not known, and sums in global memory take many times
+// as long where all pairs lie in one bin, and little less where they are spread.
 // Otherwise follows the winners of tuning on an H100: one copy of the sums, a block for each multiprocessor,
 // and one word of the workspace for each bin if bins are few. Sums of doubles are loops of compare and swap.
 // They take longer if more threads contend for one sum, and many warps hide this, so that such problems get
