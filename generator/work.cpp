@@ -7,12 +7,14 @@
 namespace tunesmith {
 namespace {
 
-// The bytes of one number of the argument, or of a pointer.
-std::int64_t element_bytes(const KernelArgument& argument) {
+// The alignment of the argument: the bytes of one of its numbers, or of a pointer.
+std::int64_t alignment_of(const KernelArgument& argument) {
   return std::visit(
       []<typename Type>(const Type& /*value*/) -> std::int64_t {
         if constexpr (is_array<Type>) {
           return sizeof(typename Type::value_type);
+        } else if constexpr (std::is_same_v<Type, BoxedArray>) {
+          return BoxedArray::alignment;
         } else {
           return std::is_arithmetic_v<Type> ? sizeof(Type) : sizeof(void*);
         }
@@ -25,9 +27,10 @@ std::int64_t element_bytes(const KernelArgument& argument) {
 std::int64_t argument_bytes(const KernelArgument& argument) {
   return std::visit(
       [&]<typename Type>(const Type& value) {
+        if constexpr (std::is_same_v<Type, BoxedArray>) return BoxedArray::bytes;
         std::int64_t numbers = 1;
         if constexpr (is_array<Type>) numbers = static_cast<std::int64_t>(value.size());
-        return numbers * element_bytes(argument);
+        return numbers * alignment_of(argument);
       },
       argument);
 }
@@ -35,7 +38,7 @@ std::int64_t argument_bytes(const KernelArgument& argument) {
 std::int64_t parameter_bytes(const Launch& launch) {
   std::int64_t bytes = 0;
   for (const KernelArgument& argument : launch.arguments)
-    bytes = round_up(bytes, element_bytes(argument)) + argument_bytes(argument);
+    bytes = round_up(bytes, alignment_of(argument)) + argument_bytes(argument);
   return bytes;
 }
 

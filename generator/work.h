@@ -38,11 +38,28 @@ struct ArgumentPointer {
 struct WorkspacePointer {
   std::int64_t offset_bytes = 0;
 };
+using ArrayPointer = std::variant<ArgumentPointer, WorkspacePointer>;
+/// A view of an array of which a kernel copies boxes to shared memory (templates/common/boxes.cuh). It is
+/// encoded for each launch's pointers. CUDA wants the first element's address and all strides but the first,
+/// which is 1, in multiples of 16 bytes, and the first side of a box in 128 bytes.
+struct BoxedArray {
+  struct Dimension {
+    std::int64_t extent = 1, stride = 1;  ///< in elements
+    std::int64_t side = 1;                ///< of a box, at most 256
+  };
+  ArrayPointer array;
+  std::int64_t start = 0;          ///< the first element's place in the array
+  std::int64_t element_bytes = 0;  ///< 1, 2 or 4
+  std::vector<Dimension> dimensions;
+
+  static constexpr std::size_t most_dimensions = 5, most_of_launch = 3;
+  static constexpr std::int64_t bytes = 128, alignment = 64;  ///< of the parameter
+};
 /// The value of a kernel parameter. The alternative fixes the parameter's C type: pointer, pointer, int, long
 /// long, float, double; for a vector a struct of as many int or long long and nothing else, such as `struct
-/// Extents { int height, width, strides[2]; }`.
+/// Extents { int height, width, strides[2]; }`; a BoxedArray.
 using KernelArgument = std::variant<ArgumentPointer, WorkspacePointer, std::int32_t, std::int64_t, float,
-                                    double, std::vector<std::int32_t>, std::vector<std::int64_t>>;
+                                    double, std::vector<std::int32_t>, std::vector<std::int64_t>, BoxedArray>;
 
 template <typename Type>
 inline constexpr bool is_array =
@@ -88,7 +105,7 @@ struct ConstantCopy {
 
 /// Sets the first `bytes` of an argument, or of the workspace from an offset on, to zero.
 struct Zero {
-  std::variant<ArgumentPointer, WorkspacePointer> what;
+  ArrayPointer what;
   std::int64_t bytes = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Variants on CUDA GPUs. It uses the static runtime library alone, so that a program that links it also
 // starts without a driver, and reports that there is none.
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -61,11 +62,12 @@ std::optional<std::vector<ParameterFacts>> parameters_of(const void* kernel) {
 }
 
 struct Parameter {
-  enum class Kind { argument, workspace, scalar };
+  enum class Kind { argument, workspace, scalar, boxes };
   Kind kind = Kind::scalar;
   std::size_t argument = 0;                ///< index in the op's arguments
   std::int64_t offset_bytes = 0;           ///< into the workspace
   const KernelArgument* scalar = nullptr;  ///< in the work that the executable holds
+  const BoxedArray* boxed = nullptr;       ///< likewise
   int place = -1;                          ///< index in the launch's numbers
 };
 
@@ -243,27 +245,71 @@ class Turn {
   cudaStream_t stream_;
 };
 
+/// Returns a function of the driver since CUDA 12.0; null if the driver does not have it.
+template <typename Function>
+Function driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+  constexpr unsigned since = 12000;
+  const cudaError_t code =
+      cudaGetDriverEntryPointByVersion(name, &function, since, cudaEnableDefault, &found);
+#else
+  const cudaError_t code = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
+#endif
+  if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+  return code == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(function)
+                                                                     : nullptr;
+}
+
 /// Returns the id of the current context, which changes with cudaDeviceReset(). 0: the driver does not tell
 /// (before CUDA 12).
 unsigned long long context_id() {
   using Id = int (*)(void* context, unsigned long long* id);
-  static const auto get_id = [] {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-#if CUDART_VERSION >= 12050
-    constexpr unsigned since = 12000;
-    const cudaError_t code =
-        cudaGetDriverEntryPointByVersion("cuCtxGetId", &function, since, cudaEnableDefault, &found);
-#else
-    const cudaError_t code = cudaGetDriverEntryPoint("cuCtxGetId", &function, cudaEnableDefault, &found);
-#endif
-    if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
-    return code == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<Id>(function)
-                                                                       : nullptr;
-  }();
+  static const auto get_id = driver_function<Id>("cuCtxGetId");
   unsigned long long id = 0;
   return get_id != nullptr && get_id(nullptr, &id) == 0 ? id : 0;
 }
+
+// Encodes the view of an array that begins at `first` as a tensor map: rows of a box are 128 bytes and
+// swizzled, and what is beyond the view is 0.
+#if CUDART_VERSION >= 12000
+using TensorMap = CUtensorMap;
+
+// Null if the driver is from before CUDA 12.0.
+decltype(&cuTensorMapEncodeTiled) encoder() {
+  static const auto function = driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
+  return function;
+}
+
+cudaError_t encode(TensorMap& map, const BoxedArray& boxed, void* first) noexcept {
+  constexpr std::size_t most = BoxedArray::most_dimensions;
+  std::array<cuuint64_t, most> extents = {}, strides = {};  // in elements; in bytes, but for the first
+  std::array<cuuint32_t, most> sides = {}, steps = {};
+  for (std::size_t d = 0; d < boxed.dimensions.size(); ++d) {
+    const BoxedArray::Dimension& dimension = boxed.dimensions[d];
+    extents[d] = static_cast<cuuint64_t>(dimension.extent);
+    if (d > 0) strides[d - 1] = static_cast<cuuint64_t>(dimension.stride * boxed.element_bytes);
+    sides[d] = static_cast<cuuint32_t>(dimension.side);
+    steps[d] = 1;
+  }
+  const CUtensorMapDataType type = boxed.element_bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                   : boxed.element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                                              : CU_TENSOR_MAP_DATA_TYPE_UINT32;
+  const CUresult code = encoder()(&map, type, static_cast<cuuint32_t>(boxed.dimensions.size()), first,
+                                  extents.data(), strides.data(), sides.data(), steps.data(),
+                                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return code == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+#else
+struct alignas(BoxedArray::alignment) TensorMap {
+  char bytes[BoxedArray::bytes];
+};
+void* encoder() { return nullptr; }
+cudaError_t encode(TensorMap&, const BoxedArray&, void*) noexcept { return cudaErrorNotSupported; }
+#endif
+static_assert(sizeof(TensorMap) == BoxedArray::bytes);
 
 /// Returns the pool of the library's own workspaces on the current device; it keeps released memory for the
 /// next launch. Null if the driver has no pools. A pool from before a cudaDeviceReset() is never used again.
@@ -403,6 +449,7 @@ class CudaExecutable : public Executable {
                       " parameters; at most " + std::to_string(max_parameters) + " are supported.");
     }
     if (const auto why = place_mismatch(launch)) throw LoadError(*why);
+    if (const auto why = too_many_boxes(launch)) throw LoadError(*why);
     if (kernel.parameters) {
       if (const auto why = parameter_mismatch(name, launch.arguments, *kernel.parameters))
         throw LoadError(*why);
@@ -415,6 +462,13 @@ class CudaExecutable : public Executable {
       } else if (const auto* inside = std::get_if<WorkspacePointer>(&argument)) {
         parameter.kind = Parameter::Kind::workspace;
         parameter.offset_bytes = inside->offset_bytes;
+      } else if (const auto* boxed = std::get_if<BoxedArray>(&argument)) {
+        if (encoder() == nullptr)
+          throw LoadError("The kernel " + name +
+                          " copies boxes through tensor maps, which drivers and builds have from CUDA 12.0 "
+                          "on; update the one that is older.");
+        parameter.kind = Parameter::Kind::boxes;
+        parameter.boxed = boxed;
       } else {
         parameter.scalar = &argument;
         parameter.place = place_of(launch, step.parameters.size());
@@ -452,8 +506,10 @@ class CudaExecutable : public Executable {
 
   static cudaError_t run(const LaunchStep& step, void* const* arguments, void* workspace, cudaStream_t stream,
                          const LaunchNumbers* numbers) {
-    std::array<void*, max_parameters> pointers;      // NOLINT: filled below as far as it is read
-    std::array<void*, max_parameters> in_workspace;  // NOLINT: likewise
+    std::array<void*, max_parameters> pointers;              // NOLINT: filled below as far as it is read
+    std::array<void*, max_parameters> in_workspace;          // NOLINT: likewise
+    std::array<TensorMap, BoxedArray::most_of_launch> maps;  // NOLINT: likewise
+    std::size_t number_of_maps = 0;
     for (std::size_t i = 0; i < step.parameters.size(); ++i) {
       const Parameter& parameter = step.parameters[i];
       switch (parameter.kind) {
@@ -465,6 +521,14 @@ class CudaExecutable : public Executable {
           in_workspace[i] = static_cast<char*>(workspace) + parameter.offset_bytes;
           pointers[i] = &in_workspace[i];
           break;
+        case Parameter::Kind::boxes: {
+          TensorMap& map = maps[number_of_maps++];
+          const cudaError_t code =
+              encode(map, *parameter.boxed, first_of(*parameter.boxed, arguments, workspace));
+          if (code != cudaSuccess) return code;
+          pointers[i] = &map;
+          break;
+        }
         case Parameter::Kind::scalar:
           pointers[i] = const_cast<void*>(scalar_of(*parameter.scalar, parameter.place, numbers));
           break;

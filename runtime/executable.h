@@ -45,10 +45,15 @@ inline void require_limits(const Work& work, const DeviceFacts& device,
 /// The most parameters of one kernel; the fixed limit lets a launch work without an allocation.
 inline constexpr std::size_t max_parameters = 192;
 
-inline void* pointer_to(const std::variant<ArgumentPointer, WorkspacePointer>& what, void* const* arguments,
-                        void* workspace) {
+inline void* pointer_to(const ArrayPointer& what, void* const* arguments, void* workspace) {
   if (const auto* of_op = std::get_if<ArgumentPointer>(&what)) return arguments[of_op->argument];
   return static_cast<char*>(workspace) + std::get_if<WorkspacePointer>(&what)->offset_bytes;
+}
+
+/// Returns the first element's address.
+inline char* first_of(const BoxedArray& boxed, void* const* arguments, void* workspace) {
+  return static_cast<char*>(pointer_to(boxed.array, arguments, workspace)) +
+         boxed.start * boxed.element_bytes;
 }
 
 /// Returns the address of a scalar or array argument's value for this launch. place_mismatch() must allow the

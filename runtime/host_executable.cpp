@@ -37,6 +37,27 @@ constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assu
 thread_local void (*end_launch)(int code) = nullptr;
 thread_local const void* fault_address = nullptr;
 
+// A BoxedArray as the shim's TensorMap has it (templates/common/host/boxes.h).
+struct alignas(BoxedArray::alignment) HostBoxes {
+  const char* first = nullptr;
+  long long strides[BoxedArray::most_dimensions] = {};  // in bytes
+  int extents[BoxedArray::most_dimensions] = {}, sides[BoxedArray::most_dimensions] = {};
+  int rank = 0, element_bytes = 0;
+
+  HostBoxes() = default;
+  HostBoxes(const BoxedArray& boxed, const char* its_first)
+      : first(its_first),
+        rank(static_cast<int>(boxed.dimensions.size())),
+        element_bytes(int32(boxed.element_bytes)) {
+    for (std::size_t d = 0; d < boxed.dimensions.size(); ++d) {
+      strides[d] = boxed.dimensions[d].stride * boxed.element_bytes;
+      extents[d] = int32(boxed.dimensions[d].extent);
+      sides[d] = int32(boxed.dimensions[d].side);
+    }
+  }
+};
+static_assert(sizeof(HostBoxes) == BoxedArray::bytes);
+
 void on_fault(int signal, siginfo_t* info, void* /*context*/) {
   if (end_launch == nullptr) {  // not in a kernel: the repeated access ends the process
     ::signal(signal, SIG_DFL);
@@ -202,6 +223,7 @@ class HostExecutable : public Executable {
                           " parameters; at most " + std::to_string(max_parameters) + " are supported.");
         }
         if (const auto why = place_mismatch(*launch)) throw LoadError(*why);
+        if (const auto why = too_many_boxes(*launch)) throw LoadError(*why);
         // A binary of an older version does not export its parameters; its launches are not checked.
         if (void* parameter = dlsym(library_->handle, ("tunesmith_parameter_" + kernel).c_str())) {
           const std::vector<ParameterFacts> taken = unpacked(reinterpret_cast<Parameter>(parameter));
@@ -269,6 +291,8 @@ class HostExecutable : public Executable {
       const auto& launch = std::get<Launch>(work_.steps[n]);
       void* pointers[max_parameters];
       void* parameters[max_parameters];
+      HostBoxes boxes[BoxedArray::most_of_launch];
+      std::size_t number_of_boxes = 0;
       for (std::size_t p = 0; p < launch.arguments.size(); ++p) {
         const KernelArgument& argument = launch.arguments[p];
         if (const auto* of_op = std::get_if<ArgumentPointer>(&argument)) {
@@ -277,6 +301,9 @@ class HostExecutable : public Executable {
         } else if (const auto* inside = std::get_if<WorkspacePointer>(&argument)) {
           pointers[p] = pointer_to(*inside, arguments, workspace);
           parameters[p] = &pointers[p];
+        } else if (const auto* boxed = std::get_if<BoxedArray>(&argument)) {
+          boxes[number_of_boxes] = HostBoxes(*boxed, first_of(*boxed, arguments, workspace));
+          parameters[p] = &boxes[number_of_boxes++];
         } else {
           // A scalar is passed by the address of its value; the kernel's parameter has the same type.
           parameters[p] = const_cast<void*>(scalar_of(argument, place_of(launch, p), numbers));

@@ -13,7 +13,8 @@ ParameterFacts facts_of(const KernelArgument& argument) {
       []<typename Type>(const Type& /*value*/) {
         if constexpr (std::is_floating_point_v<Type>) return ParameterKind::floating;
         if constexpr (std::is_integral_v<Type>) return ParameterKind::integer;
-        return is_array<Type> ? ParameterKind::array : ParameterKind::pointer;
+        return is_array<Type> || std::is_same_v<Type, BoxedArray> ? ParameterKind::array
+                                                                  : ParameterKind::pointer;
       },
       argument);
   return {argument_bytes(argument), kind};
@@ -91,6 +92,15 @@ std::optional<std::string> place_mismatch(const Launch& launch) {
            std::to_string(LaunchNumbers::most - 1) + " to doubles and 4-byte integers alone.";
   }
   return std::nullopt;
+}
+
+std::optional<std::string> too_many_boxes(const Launch& launch) {
+  const auto boxes = std::count_if(
+      launch.arguments.begin(), launch.arguments.end(),
+      [](const KernelArgument& argument) { return std::holds_alternative<BoxedArray>(argument); });
+  if (static_cast<std::size_t>(boxes) <= BoxedArray::most_of_launch) return std::nullopt;
+  return "The kernel " + launch.kernel + " copies boxes of " + std::to_string(boxes) + " arrays; at most " +
+         std::to_string(BoxedArray::most_of_launch) + " are supported.";
 }
 
 bool may_overlap(const Launch& launch, bool after_kernel, int code_capability) {

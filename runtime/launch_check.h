@@ -32,6 +32,9 @@ std::optional<std::string> parameter_mismatch(const std::string& kernel,
 /// (Launch::numbers), or nothing.
 std::optional<std::string> place_mismatch(const Launch& launch);
 
+/// Returns a sentence on why a launch has too many arrays of which it copies boxes, or nothing.
+std::optional<std::string> too_many_boxes(const Launch& launch);
+
 /// True if a launch gets the attribute of programmatic dependent launch. Code compiled for an architecture
 /// before 9.0 (`code_capability` 90) has no wait, on any GPU; and a kernel can overlap a kernel before it,
 /// but not a copy or a fill.

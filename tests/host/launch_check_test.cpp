@@ -98,6 +98,19 @@ TEST(LaunchCheck, AnArrayIsForAStructOfItsSize) {
   EXPECT_NE(mismatch({std::vector<std::int32_t>()}, {{1}}), std::nullopt) << "no struct is so small";
 }
 
+TEST(LaunchCheck, AnArrayOfBoxesIsAStructOfItsOwn) {
+  EXPECT_EQ(mismatch({BoxedArray()}, {{128}}), std::nullopt);
+  EXPECT_EQ(mismatch({BoxedArray()}, {{8, pointer}}),
+            "Parameter 1 of 1 of the kernel scale is a pointer, but its launch gives an array of 128 bytes; "
+            "make the two agree, in the work of its template or in the kernel.");
+  Launch launch = {.kernel = "scale",
+                   .arguments = {std::int32_t{1}, BoxedArray(), BoxedArray(), BoxedArray()}};
+  EXPECT_EQ(parameter_bytes(launch), 64 + 3 * 128);
+  EXPECT_EQ(too_many_boxes(launch), std::nullopt);
+  launch.arguments.emplace_back(BoxedArray());
+  EXPECT_EQ(too_many_boxes(launch), "The kernel scale copies boxes of 4 arrays; at most 3 are supported.");
+}
+
 TEST(LaunchCheck, NumbersStandForDoublesAndIntegersAlone) {
   const auto why = [](const std::vector<int>& numbers) {
     std::vector<KernelArgument> arguments = one_of_each;

@@ -141,7 +141,11 @@ std::string text_of(const KernelArgument& argument) {
       text << value.argument;
     else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, WorkspacePointer>)
       text << value.offset_bytes;
-    else if constexpr (requires { value.begin(); })
+    else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, BoxedArray>) {
+      text << value.array.index() << ',' << value.start;
+      for (const BoxedArray::Dimension& one : value.dimensions)
+        text << ',' << one.extent << ',' << one.stride << ',' << one.side;
+    } else if constexpr (requires { value.begin(); })
       for (const auto& one : value) text << one << ',';
     else
       text << value;
