@@ -142,6 +142,15 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain, bool 
       "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=1 LOAD_BY=pieces "
       "OUT_BY=rows",
       "UNIT=mma WARP_N=4 TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16 STAGES=1 SPLIT=4 ADD_BY=last",
+      "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3 LOAD_BY=boxes",
+      "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 LOAD_BY=boxes "
+      "PACK=both OUT_BY=rows",
+      "UNIT=wgmma WARP_N=4 TILE_M=128 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 LOAD_BY=boxes "
+      "OUT_BY=boxes",
+      "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3 LOAD_BY=boxes "
+      "PACK=second SPLIT=2 ADD_BY=last",
+      "UNIT=wgmma WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=4 LOAD_BY=boxes "
+      "PACK=first OUT_BY=shared",
       "UNIT=fma TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=4 WARP_N=16 TILE_K=16 STAGES=1 SPLIT=2 ADD_BY=last",
   };
   const DeviceFacts& facts = device.facts();
@@ -159,6 +168,64 @@ inline void check_matrix_units(Device& device, const Toolchain& toolchain, bool 
   for (std::string& config : configs) config = of_bytes(config);
   check_units(device, toolchain, lines, configs, {"i8", "u8 out_dtype=i32", "u8", "i8 out_dtype=i32"},
               nullptr, 3);
+}
+
+// Operands that come as boxes: both ways in which each may stand, boxes that reach beyond the arrays,
+// batches, parts of K, packed operands, each way out, a finish, and as many tiles as blocks take several of.
+// Large ones are for GPUs alone.
+inline void check_boxes(Device& device, const Toolchain& toolchain) {
+  const Op& op = find_op("tensor");
+  const Template& tmpl = find_template(op, "contract");
+  const DeviceFacts& facts = device.facts();
+  const bool is_cuda = facts.kind == DeviceKind::cuda;
+  const std::string thin = " TILE_M=64 TILE_N=32 THREAD_M=2 THREAD_N=8 ",
+                    small = " TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 ",
+                    high = " TILE_M=128 TILE_N=64 THREAD_M=2 THREAD_N=16 ",
+                    wide = " TILE_M=64 TILE_N=128 THREAD_M=2 THREAD_N=32 ", of_16 = "TILE_K=64 ",
+                    of_8 = "TILE_K=128 ";
+  struct Case {
+    std::string line, words, config;
+    bool on_host = true;
+  };
+  std::vector<Case> cases = {
+      {"c[i,j] += a[i,k] * b[k,j]", "i=200 j=144 k=264 dtype=f16", small + of_16 + "STAGES=3"},
+      {"c[i,j] += a[i,k] * b[j,k]", "i=137 j=147 k=72 dtype=bf16", high + of_16 + "STAGES=2 OUT_BY=rows"},
+      {"c[i,j] += a[k,i] * b[k,j]", "i=136 j=72 k=331 dtype=f16", high + of_16 + "STAGES=2 OUT_BY=boxes"},
+      {"c[i,j] += a[k,i] * b[j,k]", "i=264 j=200 k=136 dtype=bf16", small + of_16 + "STAGES=2 OUT_BY=boxes"},
+      {"c[i,j] += a[i,k] * b[k,j]", "i=77 j=141 k=203 dtype=f16",
+       small + of_16 + "STAGES=3 PACK=both OUT_BY=rows"},
+      {"c[i,j] += a[i,k] * b[j,k]", "i=65 j=24 k=1000 dtype=f16",
+       thin + of_16 + "STAGES=6 SPLIT=8 ADD_BY=last"},
+      {"c[i,j] += a[k,i] * b[k,j]", "i=64 j=80 k=520 dtype=bf16",
+       small + of_16 + "STAGES=4 SPLIT=4 ADD_BY=launch"},
+      {"c[b,i,j] += a[b,i,k] * d[b,k,j]", "b=5 i=70 j=72 k=80 dtype=f16 out_dtype=f32",
+       small + of_16 + "STAGES=2 OUT_BY=boxes"},
+      {"c[b,i,h,j] += a[h,i,b,k] * d[b,h,j,k]", "b=2 h=3 i=66 j=40 k=80 dtype=f16",
+       small + of_16 + "STAGES=3"},
+      {"c[i,j] += a[i,k] * b[k,j]", "i=70 j=136 k=96 dtype=f16 finish=\"max(out + bias[j] + other[i], 0)\"",
+       wide + of_16 + "STAGES=2 OUT_BY=boxes"},
+      {"c[i,j] += a[i,k] * b[k,j]", "i=70 j=136 k=96 dtype=f16 finish=\"out * scale[i,j]\"",
+       wide + of_16 + "STAGES=2 OUT_BY=shared"},
+      {"c[i,j] += a[i,k] * b[j,k]", "i=150 j=144 k=272 dtype=i8 out_dtype=i32",
+       small + of_8 + "STAGES=3 OUT_BY=boxes"},
+      {"c[i,j] += a[i,k] * b[k,j]", "i=81 j=67 k=301 dtype=u8", small + of_8 + "STAGES=3 PACK=both"},
+      {"c[i,j] += a[i,k] * b[k,j]", "i=500 j=392 k=264 dtype=bf16",
+       wide + of_16 + "STAGES=4 OUT_BY=boxes BLOCK_ORDER=banded", false},
+      {"c[i,j] += a[k,i] * b[j,k]", "i=2056 j=2000 k=136 dtype=bf16", wide + of_16 + "STAGES=3", false},
+      {"c[i,j] += a[i,k] * b[k,j]", "i=901 j=1203 k=402 dtype=f16",
+       wide + of_16 + "STAGES=3 PACK=both OUT_BY=rows", false},
+      {"c[i,j] += a[i,k] * b[k,j]", "i=3000 j=2504 k=1096 dtype=bf16",
+       " TILE_M=128 TILE_N=256 THREAD_M=2 THREAD_N=64 TILE_K=64 STAGES=4 OUT_BY=boxes", false},
+  };
+  std::vector<VariantCase> variants;
+  for (const Case& one : cases) {
+    if (!is_cuda && !one.on_host) continue;
+    const Problem problem =
+        complete_problem(op, Problem::parse("expression=\"" + one.line + "\" " + one.words));
+    const Values config = Values::parse("UNIT=wgmma WARP_N=4 LOAD_BY=boxes " + one.config);
+    variants.push_back({problem, tmpl.space(problem, facts).complete(config)});
+  }
+  check_variants_of_contract(device, toolchain, variants, {nullptr});
 }
 
 // The same of f32 by halves. `spread`: the sizes of the inputs are over 40 binades, so that most tiles are

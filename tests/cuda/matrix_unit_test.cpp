@@ -13,6 +13,10 @@ TEST_F(MatrixUnits, AreRightForEveryNest) { check_matrix_units(device(), *make_n
 TEST_F(MatrixUnits, AreRightForEveryNestOfBytes) {
   check_matrix_units(device(), *make_nvrtc_toolchain(), true);
 }
+TEST_F(MatrixUnits, AreRightOfBoxes) {
+  if (device().facts().compute_capability != 90) GTEST_SKIP() << "wgmma is of compute capability 9.0 alone";
+  check_boxes(device(), *make_nvrtc_toolchain());
+}
 TEST_F(MatrixUnits, WrapSumsOfBytes) { check_hard_bytes(device(), *make_nvrtc_toolchain()); }
 
 TEST_F(MatrixUnits, OfHalvesAreRightForEveryNest) {

@@ -8,6 +8,7 @@
 // finish::apply().
 
 #include "common/async_copy.cuh"
+#include "common/boxes.cuh"
 #include "common/collectives.cuh"
 #include "common/copy_groups.cuh"
 #include "common/counter.cuh"
@@ -116,14 +117,15 @@ struct alignas(INDEX == 32 ? 16 : 8) Run {
 };
 constexpr bool joins = OUT_BY == OutBy::shared && SPLIT == 1;
 constexpr bool stores_rows = OUT_BY == OutBy::rows && SPLIT == 1;
+constexpr bool boxes_out = OUT_BY == OutBy::boxes && SPLIT == 1;
 constexpr int vectors_n = TILE_N / VECTOR_OUT;
 
-constexpr ContractLayout layout =
-    contract_layout({TILE_M, TILE_N, TILE_K, stages, stage_elements, static_cast<int>(sizeof(Offset)),
-                     static_cast<int>(sizeof(Held)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms,
-                     joins, stores_rows, warpgroups || swizzles_halves});
+constexpr ContractLayout layout = contract_layout(
+    {TILE_M, TILE_N, TILE_K, stages, stage_elements, static_cast<int>(sizeof(Offset)),
+     static_cast<int>(sizeof(Held)), static_cast<int>(sizeof(Out)), VECTOR_OUT, counted_terms, joins,
+     stores_rows, warpgroups || swizzles_halves, in_boxes, boxes_out ? threads / 128 : 0});
 constexpr int terms_at = layout.terms_at, runs_at = layout.runs_at, tiles_at = layout.tiles_at;
-static_assert(sizeof(Tables) == terms_at, "as the layout has it");
+static_assert(boxes_out || sizeof(Tables) == terms_at, "as the layout has it");
 static_assert(!counted_terms || stages * sizeof(Terms) == runs_at - terms_at, "as the layout has it");
 static_assert(!joins || vectors_n * sizeof(Run) <= tiles_at - runs_at, "as the layout has it");
 
@@ -219,6 +221,9 @@ __device__ __forceinline__ void add_parts(Sums& sums, const Compute* kept, long 
   }
 }
 
+#ifdef IN_BOXES
+#include "tensor/contract/boxes.inl"
+#else
 // The grid has a block for each tile of M and N, each of `splits` parts of K with `terms_of_split` terms, and
 // each place in the batch. With several parts a block keeps its sums for tensor_contract_kept, or for the
 // block of its tile that is the last to keep its own, as `arrived` tells.
@@ -387,6 +392,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   for (int i = 0; i < THREAD_M; ++i)
     store_row(to, tables.out_m[sums.row(i)], columns, sums.sum[i], finish, finish.row(sums.row(i)));
 }
+
+#endif
 
 // Adds the sums that the parts of K have left, in the order of the parts. For each tile of M and N and each
 // place in the batch the grid has a block for some threads of a tile, each row of a thread and each

@@ -95,6 +95,9 @@ std::string codes(const Problem& problem) {
          language::code(e.finish.is_there() ? e.finish.function : itself, compute_dtype(problem)) + "}\n";
 }
 
+// The kernel's parameters depend on how operands come.
+std::string settings(const Config& config) { return loads_boxes(config) ? "#define IN_BOXES\n" : ""; }
+
 std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
   const bool any = loads_pieces(config);
   return std::max(std::max(any || packs_first(config) ? 1 : config[VECTOR_A],
@@ -120,6 +123,7 @@ Template contract() {
       .compiled_in = {"dtype", "finish", "out_dtype"},
       .constants = ranks,
       .preamble = codes,
+      .settings = settings,
       .refuses = [](const Problem& problem) -> std::string {
         if (is_product(problem)) return refuses(problem);
         return "This template is for sums of products of two accesses; take another template.";
@@ -142,6 +146,7 @@ Template contract_any() {
           [](const Problem& problem) {
             return codes(problem) + language::code(expression_of(problem).function, compute_dtype(problem));
           },
+      .settings = settings,
       .refuses = [](const Problem& problem) -> std::string {
         if (!is_product(problem)) return refuses(problem);
         return "Sums of products are for the template contract.";

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "templates/tensor/contract/boxed_operands.h"
+
 namespace tunesmith::tensor_op::contraction {
 
 std::int64_t resident_blocks(std::int64_t threads, std::int64_t warps, std::int64_t shared_bytes,
@@ -130,6 +132,14 @@ bool has_pieces(const Problem& problem, const Groups& groups) {
          lies_so(first_along_k(groups) ? groups.k : groups.m, &Digit::first) &&
          lies_so(second_along_k(groups) ? groups.k : groups.n, &Digit::second);
 }
+
+bool has_boxes(const Problem& problem, const Groups& groups, Packs packs) {
+  if (packs == Packs::channels || nest_of(problem).bounds() > 0) return false;
+  const PackedGroups its = packed(problem, groups, packs, true);
+  return boxed(its.groups, Side::first) && boxed(its.groups, Side::second);
+}
+
+bool has_boxes_out(const Groups& groups) { return boxed(groups, Side::out).has_value(); }
 
 bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride) {
   return along_k(groups, rows, stride) || groups.k.size() > 1 ||

@@ -61,7 +61,11 @@ inline bool multiplies_matrices(const Config& c) {  // of 16-bit elements or byt
   return c[UNIT] == "mma" || uses_warpgroups(c) || splits_floats(c);
 }
 
+/// What LOAD_BY names.
+enum class LoadBy : std::uint8_t { vectors, pieces, boxes };
+constexpr auto names_of(LoadBy) { return std::to_array<std::string_view>({"vectors", "pieces", "boxes"}); }
 inline bool loads_pieces(const Config& c) { return c[LOAD_BY] == "pieces"; }
+inline bool loads_boxes(const Config& c) { return c[LOAD_BY] == "boxes"; }
 
 // The type of an element in shared memory.
 inline DType held_dtype(const Problem& problem, const Config& c) {
@@ -150,6 +154,10 @@ bool stores_rows(const Groups& groups);
 
 // True if each operand's neighbours are those of one index, at any address.
 bool has_pieces(const Problem& problem, const Groups& groups);
+
+// True if both operands, packed so, can be copied as boxes through tensor maps; and if the output can.
+bool has_boxes(const Problem& problem, const Groups& groups, Packs packs);
+bool has_boxes_out(const Groups& groups);
 
 // True if packing an operand helps: its neighbours are terms, or its nearest rows are not the output's
 // nearest, or K has several indices.

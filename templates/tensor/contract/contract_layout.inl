@@ -72,25 +72,38 @@ struct ContractShape {
   bool counted_terms, joins;
   bool by_rows;  // finished rows take the place of the tiles
   bool swizzled;
+  bool boxes;            // with two barriers for each stage; finished sums lie behind the tiles
+  LayoutSize boxes_out;  // of this many warpgroups, which store finished sums as boxes, without tables; else 0
 };
+// Each warpgroup has two boxes of 64 rows of 128 bytes, one of which is filled while the other one is stored.
+constexpr LayoutSize contract_box_rows = 64, contract_box_row = 128, contract_out_boxes = 2;
+
 // A finished row in shared memory has room before and behind it, so that it begins as far from a multiple of
 // 16 bytes as in the output. `out_bytes` are those of a number.
 LAYOUT_FUNCTION LayoutSize contract_row_pitch(LayoutSize tile_n, LayoutSize out_bytes) {
   return tile_n + 2 * (16 / out_bytes);
 }
 struct ContractLayout {
-  LayoutSize terms_at, runs_at, tiles_at;  // in bytes
-  LayoutSize bytes;                        // of all
+  LayoutSize terms_at, runs_at, barriers_at, tiles_at, finished_at;  // in bytes
+  LayoutSize bytes;                                                  // of all
 };
+constexpr LayoutSize contract_barrier_bytes = 16;
 LAYOUT_FUNCTION ContractLayout contract_layout(const ContractShape& s) {
   ContractLayout at = {};
-  at.terms_at = 2 * (s.tile_m + s.tile_n) * s.offset_bytes;
+  at.terms_at = s.boxes_out > 0 ? 0 : 2 * (s.tile_m + s.tile_n) * s.offset_bytes;
   at.runs_at = at.terms_at + (s.counted_terms ? s.stages * 2 * s.tile_k * s.offset_bytes : 0);
   at.tiles_at = at.runs_at + (s.joins ? s.tile_n / s.vector_out * (s.offset_bytes == 4 ? 16 : 24) : 0);
+  if (s.boxes) {
+    at.barriers_at = round_up(at.tiles_at, contract_barrier_bytes);
+    at.tiles_at = at.barriers_at + 2 * s.stages * contract_barrier_bytes;
+  }
   if (s.swizzled) at.tiles_at = round_up(at.tiles_at, 1024);
   const LayoutSize tiles = s.stages * s.stage_elements * s.held_bytes;
   const LayoutSize pitch = s.by_rows ? contract_row_pitch(s.tile_n, s.out_bytes) : s.joins ? s.tile_n : 0;
-  at.bytes = at.tiles_at + larger(tiles, s.tile_m * pitch * s.out_bytes);
+  const LayoutSize boxes_out = s.boxes_out * contract_out_boxes * contract_box_rows * contract_box_row;
+  const LayoutSize finished = larger(s.tile_m * pitch * s.out_bytes, boxes_out);
+  at.finished_at = s.boxes ? at.tiles_at + tiles : at.tiles_at;
+  at.bytes = larger(at.tiles_at + tiles, at.finished_at + finished);
   return at;
 }
 

@@ -30,6 +30,7 @@ TEST(Mma, IsRightForEveryNest) { check_matrix_units(*make_host_device(), *make_h
 TEST(Mma, IsRightForEveryNestOfBytes) {
   check_matrix_units(*make_host_device(), *make_host_toolchain(), true);
 }
+TEST(Mma, IsRightOfBoxes) { check_boxes(*make_host_device(), *make_host_toolchain()); }
 TEST(Mma, WrapsSumsOfBytes) { check_hard_bytes(*make_host_device(), *make_host_toolchain()); }
 
 }  // namespace

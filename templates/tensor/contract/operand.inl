@@ -7,9 +7,10 @@ constexpr int stages = asynchronous || packs_halves ? STAGES : 2;
 // The number of tiles that are copied ahead. A warpgroup's products run on while it goes on, so the stage of
 // the tile before is not free yet.
 constexpr int stages_ahead = asynchronous && warpgroups ? stages - 2 : stages - 1;
+constexpr bool in_pieces = LOAD_BY == LoadBy::pieces;  // common/pieces.cuh
+constexpr bool in_boxes = LOAD_BY == LoadBy::boxes;    // common/boxes.cuh
 // If false, a term's offset is a multiple of the stride of K's one index.
-constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
-constexpr bool in_pieces = LOAD_BY == LoadBy::pieces;            // common/pieces.cuh
+constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both && !in_boxes;
 constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Held));  // elements of 16 bytes
 
 template <typename To>

@@ -30,8 +30,10 @@ struct Finish {
   Sizes sizes;
   Place columns[WIDTH];
 
+  // The columns are column(first), column(first + 1), … of `sums`.
+  template <typename HasColumns>
   __device__ __forceinline__ Finish(const FinishOperands& its, const Tile& its_tile, const Sizes& its_sizes,
-                                    const Sums& sums, int first)
+                                    const HasColumns& sums, int first)
       : operands(its), tile(its_tile), sizes(its_sizes) {
     const Place batch = Batch::place(operands.digits, tile.batch, 2147483647, 0);
 #pragma unroll
@@ -56,7 +58,9 @@ struct Finish {
 };
 template <int WIDTH>
 struct Finish<0, WIDTH> {
-  __device__ __forceinline__ Finish(const FinishOperands&, const Tile&, const Sizes&, const Sums&, int) {}
+  template <typename HasColumns>
+  __device__ __forceinline__ Finish(const FinishOperands&, const Tile&, const Sizes&, const HasColumns&,
+                                    int) {}
   __device__ __forceinline__ Place row(int) const { return {0, 0, 0}; }
   __device__ __forceinline__ Compute of(Compute sum, const Place&, int) const { return finish::apply({sum}); }
 };

@@ -3,6 +3,7 @@
 // used.
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <string>
@@ -45,12 +46,13 @@ std::vector<Axis> axes(const Problem& problem) {
        "four, halves floats that are split into two of these, packed_halves the same, split before in the "
        "workspace, wgmma_halves these in four warps"},
       {STAGES,
-       {3, 2, 4, 1},
+       {3, 2, 4, 1, 6, 8},
        "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
        "registers, one ahead"},
-      {LOAD_BY, categories({"vectors", "pieces"}),
-       "how elements of 16 bits come into registers: in aligned vectors, or at any address in the pieces of "
-       "16 bytes that hold them"},
+      {LOAD_BY, choices<LoadBy, Value>(),
+       "how operands come: in aligned vectors; elements of 16 bits at any address in the pieces of 16 bytes "
+       "that hold them; boxes: through tensor maps, by a warp of its own, of blocks that stay for several "
+       "tiles"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
@@ -61,9 +63,10 @@ std::vector<Axis> axes(const Problem& problem) {
        : has_bytes(problem) ? std::vector<Value>{16, 8, 32, 24, 64, 128}
                             : std::vector<Value>{16, 8, 32, 24, 64},
        "terms of a tile"},
-      {OUT_BY, categories({"registers", "shared", "rows"}),
+      {OUT_BY, categories({"registers", "shared", "rows", "boxes"}),
        "how sums come into the output: from registers, or by way of shared memory, where neighbours of "
-       "different threads are joined; rows: in pieces of 16 bytes at any address"},
+       "different threads are joined; rows: in pieces of 16 bytes at any address; boxes: through a tensor "
+       "map"},
       {SPLIT,
        {splits.begin(), splits.end()},
        "blocks that share the terms of a tile, at most; at least half as many, as suits the device best"},
@@ -93,6 +96,9 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              halves = has_halves(problem, device);
   const bool wgmma = has_wgmma(device);
+  std::array<bool, number_of_packs> boxes = {};
+  for (std::size_t pack = 0; pack < number_of_packs; ++pack)
+    boxes.at(pack) = matrices && wgmma && has_boxes(problem, groups, static_cast<Packs>(pack));
   const std::int64_t its_terms = matrix_terms(problem);
   const std::int64_t turned = bytes(dtype) == 1 ? std::numeric_limits<std::int64_t>::max() : 64;
   std::vector<Rule> rules = {
@@ -118,13 +124,24 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
        }},
       {"wgmma and wgmma_halves are of compute capability 9.0 alone. A warpgroup has 32 THREAD_M rows of the "
        "tile and all its columns, 64, 128 or 256, of wgmma also 32; a tile has 64 terms, of bytes 128, a "
-       "thread at most 128 sums, and STAGES of wgmma is 1, 3 or 4.",
+       "thread at most 128 sums, and STAGES of wgmma is 1, 3 or 4, with LOAD_BY=boxes 2 to 8.",
        [=](const Config& c) {
          return !uses_fours(c) ||
                 (wgmma && c[TILE_N] == 4 * c[THREAD_N] && 256 % c[TILE_N] == 0 &&
                  c[TILE_N] >= (uses_warpgroups(c) ? 32 : 64) && c[TILE_M] % (32 * c[THREAD_M]) == 0 &&
                  c[TILE_K] == 4 * its_terms && c[THREAD_M] * c[THREAD_N] <= 128 &&
-                 (c[STAGES] != 2 || swizzles_halves(c)));
+                 (c[STAGES] != 2 || swizzles_halves(c) || loads_boxes(c)));
+       }},
+      {"STAGES is at most 4, but with LOAD_BY=boxes.",
+       [](const Config& c) { return c[STAGES] <= 4 || loads_boxes(c); }},
+      {"Boxes are for wgmma. The rows of each operand are one dimension of its array, and the terms another; "
+       "the elements of one are neighbours, and those of the other begin at multiples of 16 bytes. A batch "
+       "has "
+       "at most three dimensions, and STAGES is above 1.",
+       [=](const Config& c) {
+         return !loads_boxes(c) || (uses_warpgroups(c) && c[STAGES] > 1 && c[ORDER_K] == "first" &&
+                                    boxes.at(static_cast<std::size_t>(packs_of(c))) &&
+                                    c[VECTOR_A] * bytes(dtype) == 16 && c[VECTOR_B] * bytes(dtype) == 16);
        }},
       {"Only mma and wgmma store eight elements of 16 bits at once.",
        [=](const Config& c) { return c[VECTOR_OUT] <= stored || multiplies_matrices(c); }},
@@ -200,6 +217,12 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       {"Rows of the output are stored whole where its neighbours are N's one index, and a tile's in pieces "
        "of 16 bytes.",
        [=](const Config& c) { return c[OUT_BY] != "rows" || (has_rows && c[TILE_N] * out_bytes % 16 == 0); }},
+      {"The output is stored in boxes of 128 bytes of neighbours, which begin at multiples of 16 bytes, with "
+       "LOAD_BY=boxes, where M and N are each one dimension of it.",
+       [=, has_out = has_boxes_out(groups)](const Config& c) {
+         return c[OUT_BY] != "boxes" || (loads_boxes(c) && has_out && c[VECTOR_OUT] * out_bytes == 16 &&
+                                         c[TILE_N] * out_bytes % 128 == 0);
+       }},
       conditional(
           BLOCK_ORDER, "row", [=](const Config& c) { return m > c[TILE_M] && n > c[TILE_N]; },
           "One row or column of tiles has one order."),
@@ -298,6 +321,9 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
   const bool has_parts = least_parts(problem, groups) > 1, pieces = has_pieces(problem, groups);
+  std::array<bool, number_of_packs> boxes = {};
+  for (std::size_t pack = 0; pack < number_of_packs; ++pack)
+    boxes.at(pack) = warpgroups && has_boxes(problem, groups, static_cast<Packs>(pack));
   const std::int64_t element = bytes(dtype_of(problem));
   const bool becomes_wider = element != bytes(compute_dtype(problem));
   return [=](const Config& c) {
@@ -309,6 +335,9 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
                                                    : true;
     if (!has_unit) changed.set(UNIT.name, "fma");
     if (loads_pieces(c) && !(pieces && has_unit)) changed.set(LOAD_BY.name, "vectors");
+    if (loads_boxes(c) &&
+        !(has_unit && uses_warpgroups(c) && boxes.at(static_cast<std::size_t>(packs_of(c)))))
+      changed.set(LOAD_BY.name, "vectors");
     if (has_bounds && c[PACK] != "channels") changed.set(PACK.name, "channels");
     if (!has_channels && c[PACK] == "channels") changed.set(PACK.name, "none");
     if (!widths->counts_n(c)) changed.set(SPAN_N.name, std::int64_t{1});

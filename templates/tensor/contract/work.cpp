@@ -13,6 +13,7 @@
 
 #include "templates/axes.h"
 #include "templates/shared_layout.h"
+#include "templates/tensor/contract/boxed_operands.h"
 #include "templates/tensor/contract/contract_config.h"
 #include "templates/tensor/contract/groups.h"
 #include "templates/tensor/op.h"
@@ -54,6 +55,8 @@ ContractStage stage_of(const Problem& problem, const Groups& groups, const Confi
                          .swizzled = swizzles_halves(c)});
 }
 
+bool stores_boxes(const Config& c, std::int64_t splits) { return c[OUT_BY] == "boxes" && splits <= 1; }
+
 ContractLayout layout_of(const Problem& problem, const ContractStage& stage, const Counted& k,
                          std::int64_t splits, const Config& c) {
   return contract_layout({.tile_m = c[TILE_M],
@@ -65,10 +68,12 @@ ContractLayout layout_of(const Problem& problem, const ContractStage& stage, con
                           .held_bytes = bytes(held_dtype(problem, c)),
                           .out_bytes = bytes(out_dtype(problem)),
                           .vector_out = c[VECTOR_OUT],
-                          .counted_terms = k.digits.size() > 1 && c[PACK] != "both",
+                          .counted_terms = k.digits.size() > 1 && c[PACK] != "both" && !loads_boxes(c),
                           .joins = c[OUT_BY] == "shared" && splits <= 1,
                           .by_rows = c[OUT_BY] == "rows" && splits <= 1,
-                          .swizzled = uses_fours(c)});
+                          .swizzled = uses_fours(c),
+                          .boxes = loads_boxes(c),
+                          .boxes_out = stores_boxes(c, splits) ? tile_threads(c) / 128 : 0});
 }
 
 // 2^31 * (the next power of two / the extent), rounded up. It is below 2^32; nest.inl divides with it.
@@ -137,6 +142,7 @@ class Launches {
   Launches(const Problem& problem, const Config& config, const DeviceFacts& device)
       : problem_(problem),
         config_(config),
+        device_(device),
         given_(groups_of(problem)),
         packed_(packed(problem, given_, config)),
         groups_(packed_.groups),
@@ -151,11 +157,13 @@ class Launches {
     const std::int64_t stage_bytes = std::max<std::int64_t>(2, config[STAGES]) * config[TILE_K] *
                                      (config[TILE_M] + config[TILE_N]) * (splits_floats(config) ? 2 : 1) *
                                      bytes(held_dtype(problem, config));
-    const std::int64_t resident =
-        resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
+    resident_ = resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
     parts_ = parts_of(k_.size(), config[SPLIT], config[TILE_K], least_parts(problem, given_), tiles_,
-                      resident, device);
+                      resident_, device);
     layout_ = layout_of(problem, stage_of(problem, groups_, config), k_, parts_.splits, config);
+    // Blocks that stay are as many as run at once.
+    if (loads_boxes(config))
+      resident_ = resident_blocks(tile_threads(config), config[RESIDENT_WARPS], layout_.bytes, device);
     for (const Group* group :
          std::initializer_list<const Group*>{&m_.digits, &n_.digits, &k_.digits, &groups_.batch})
       digits_.insert(digits_.end(), group->begin(), group->end());
@@ -239,23 +247,61 @@ class Launches {
                                     .overlaps_previous = overlaps_});
   }
 
+  // The boxes of an operand, a tile of which they are: of its neighbours 128 bytes, and the rows or terms.
+  // The output's are those of a warpgroup.
+  KernelArgument boxes_of(Side side) const {
+    BoxedArray view = boxed(groups_, side).value();
+    const bool is_out = side == Side::out, is_first = side == Side::first;
+    const KernelArgument& its = operands_[is_first ? 0 : 1];
+    if (is_out) {
+      view.array = ArgumentPointer{groups_.out.array};
+    } else if (const auto* in_workspace = std::get_if<WorkspacePointer>(&its)) {
+      view.array = *in_workspace;
+    } else {
+      view.array = std::get<ArgumentPointer>(its);
+    }
+    view.element_bytes = bytes(is_out ? out_dtype(problem_) : dtype_of(problem_));
+    const bool along = is_first ? first_along_k(groups_) : second_along_k(groups_);
+    view.dimensions[0].side = contract_box_row / view.element_bytes;
+    view.dimensions[1].side = is_out  ? contract_box_rows
+                              : along ? config_[is_first ? TILE_M : TILE_N]
+                                      : config_[TILE_K];
+    return view;
+  }
+
   void multiply() {
-    Arguments arguments = {operands_[0],
-                           operands_[1],
-                           ArgumentPointer{groups_.out.array},
-                           WorkspacePointer{sums_at_},
-                           WorkspacePointer{0},
-                           groups_.first.start,
-                           groups_.second.start,
-                           groups_.out.start};
+    const bool boxes = loads_boxes(config_);
+    Arguments arguments;
+    if (boxes) {
+      arguments = {boxes_of(Side::first), boxes_of(Side::second)};
+    } else {
+      arguments = {operands_[0], operands_[1]};
+    }
+    if (stores_boxes(config_, parts_.splits)) {
+      arguments.push_back(boxes_of(Side::out));
+    } else {
+      arguments.emplace_back(ArgumentPointer{groups_.out.array});
+    }
+    arguments.emplace_back(WorkspacePointer{sums_at_});
+    arguments.emplace_back(WorkspacePointer{0});
+    if (!boxes) {
+      arguments.emplace_back(groups_.first.start);
+      arguments.emplace_back(groups_.second.start);
+    }
+    arguments.emplace_back(groups_.out.start);
     add_numbers(arguments, {m_.size(), n_.size(), k_.size(), n_.in_runs, tiles_m_, tiles_n_, parts_.splits,
                             parts_.terms});
+    const std::int64_t all = tiles_ * parts_.splits;
+    if (boxes) add_numbers(arguments, {all});
     add_extents(arguments);
-    for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
+    if (!boxes)
+      for (const Stride stride : {&Digit::first, &Digit::second}) add_strides(arguments, stride);
+    add_strides(arguments, &Digit::out);
     add_finish(arguments);
+    const std::int64_t blocks = boxes ? std::min(all, resident_ * multiprocessors_to_fill(device_)) : all;
     work_.steps.emplace_back(Launch{.kernel = "tensor_contract",
-                                    .grid = {tiles_ * parts_.splits},
-                                    .block = {tile_threads(config_)},
+                                    .grid = {blocks},
+                                    .block = {tile_threads(config_) + (boxes ? 32 : 0)},
                                     .dynamic_shared_bytes = layout_.bytes,
                                     .arguments = std::move(arguments),
                                     .overlaps_previous = overlaps_});
@@ -282,12 +328,14 @@ class Launches {
 
   const Problem& problem_;
   const Config& config_;
+  const DeviceFacts& device_;
   Groups given_;
   PackedGroups packed_;
   const Groups& groups_;  // after packing
   Counted m_, n_, k_;
   std::int64_t tiles_m_, tiles_n_, tiles_;
   bool overlaps_;
+  std::int64_t resident_ = 0;  // blocks of a multiprocessor
   Parts parts_ = {};
   ContractLayout layout_ = {};
   std::vector<Digit> digits_;
