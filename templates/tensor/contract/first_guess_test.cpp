@@ -46,6 +46,21 @@ TEST(FirstGuess, TakesHalvesForLargeProductsOfFloats) {
   EXPECT_EQ(unit_of(product(2048, 2048, 2048, "f64"), 90), "tensor_core");
 }
 
+TEST(FirstGuess, TakesBoxesForLargeProducts) {
+  const auto loads = [](const std::string& text, int compute_capability) {
+    return guess(text, compute_capability)[LOAD_BY];
+  };
+  for (const std::string dtype : {"f16", "bf16"})
+    for (const bool turned : {false, true}) {
+      EXPECT_EQ(loads(product(4096, 4096, 4096, dtype, turned, !turned), 90), "boxes");
+      EXPECT_EQ(loads(product(1000, 1500, 777, dtype, turned), 90), "boxes") << "packed";
+    }
+  EXPECT_EQ(loads(product(4096, 4096, 4096, "bf16"), 80), "vectors") << "tensor maps are of 9.0";
+  const Config large = guess(product(8192, 8192, 8192, "bf16"), 90);
+  EXPECT_EQ(large[OUT_BY], "boxes");
+  EXPECT_EQ(guess(product(8192, 8191, 8192, "bf16"), 90)[OUT_BY], "rows") << "rows that begin anywhere";
+}
+
 std::string layer(int images, int channels, int side, int outputs, int window, const std::string& dtype) {
   const auto shift = [&](const std::string& index) { return index + "-" + std::to_string(window / 2); };
   return "expression=\"o[n,f,y,x] += m[n,c,y+" + shift("i") + ",x+" + shift("j") +
@@ -79,7 +94,7 @@ TEST(FirstGuess, IsOfATemplateForEachClassOfProducts) {
        "contract mma"},
       {"of sums too short for halves",
        product(4096, 4096, 64, ""),
-       {"contract wgmma", "contract fma", "contract tensor_core", "contract mma", "contract fma"},
+       {"contract wgmma", "contract fma", "contract tensor_core", "contract wgmma", "contract fma"},
        "contract mma"},
       {"small", product(128, 128, 128, ""), {"loops", "loops", "loops", "loops", "loops"}, "loops"},
       {"of few rows", product(4, 4096, 4096, ""), {"loops", "loops", "loops", "loops", "loops"}, "loops"},
