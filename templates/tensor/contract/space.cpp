@@ -223,6 +223,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return c[OUT_BY] != "boxes" || (loads_boxes(c) && has_out && c[VECTOR_OUT] * out_bytes == 16 &&
                                          c[TILE_N] * out_bytes % 128 == 0);
        }},
+      {"Boxes are stored without a hint.",
+       [](const Config& c) { return c[OUT_BY] != "boxes" || c[STORE] == "plain"; }},
       conditional(
           BLOCK_ORDER, "row", [=](const Config& c) { return m > c[TILE_M] && n > c[TILE_N]; },
           "One row or column of tiles has one order."),
