@@ -23,10 +23,17 @@ std::size_t end_of_literal(std::string_view text, std::size_t at, bool raw) {
   return std::min(end + 1, text.size());
 }
 
+// True if the character belongs to a token wherever it stands.
+bool is_plain(char c) {
+  return is_name(c) || c == '(' || c == ')' || c == ',' || c == ';' || c == '.' || c == ':' || c == '<' ||
+         c == '>';
+}
+
 }  // namespace
 
 std::string without_comments(std::string_view text) {
   std::string out;
+  out.reserve(text.size());
   bool directive = false;  // the line begins with #
   bool apart = false;      // white space or a comment stood since the last token
   const auto put = [&](std::string_view token) {
@@ -78,8 +85,10 @@ std::string without_comments(std::string_view text) {
         put(text.substr(at, end - at));
         at = end;
       } else {
-        put(text.substr(at, 1));
-        ++at;
+        std::size_t end = at + 1;
+        while (end < text.size() && is_plain(text[end])) ++end;
+        put(text.substr(at, end - at));
+        at = end;
       }
     }
   }

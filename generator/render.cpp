@@ -119,42 +119,44 @@ std::string identity_of(const std::vector<Constant>& constants, std::string_view
 }
 
 // Returns the file that a line `#include "common/vector.cuh"` names; empty for any other line.
-std::string included_file(std::string_view line) {
+std::string_view included_file(std::string_view line) {
   static constexpr std::string_view directive = "#include \"";
   if (!line.starts_with(directive)) return "";
   line.remove_prefix(directive.size());
-  return std::string(line.substr(0, line.find('"')));
+  return line.substr(0, line.find('"'));
 }
 
-// A line with its file and number.
+// A line of one of the files, which outlive it, with its file and number.
 struct Line {
-  std::string text;
-  std::string file;
+  std::string_view text;
+  std::string_view file;
   int number;  // from 1 on
 };
 
 // Returns a file's lines with each included fragment (*.inl) in the place of its #include, recursively.
 // `around` holds the files whose fragments led to this one.
-std::vector<Line> with_fragments(const std::string& path, const Files& files,
-                                 std::vector<std::string> around = {}) {
+std::vector<Line> with_fragments(std::string_view path, const Files& files,
+                                 std::vector<std::string_view> around = {}) {
   const auto file = files.find(path);
-  if (file == files.end()) throw Error("There is no template file templates/" + path + ".");
+  if (file == files.end()) throw Error("There is no template file templates/" + std::string(path) + ".");
   if (std::find(around.begin(), around.end(), path) != around.end()) {
-    throw Error("The fragment templates/" + path + " includes itself, by way of templates/" + around.back() +
-                ": remove that include.");
+    throw Error("The fragment templates/" + std::string(path) + " includes itself, by way of templates/" +
+                std::string(around.back()) + ": remove that include.");
   }
   around.push_back(path);
   std::vector<Line> all;
-  std::istringstream lines(file->second);
   int number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string_view rest = file->second; !rest.empty();) {
+    const std::size_t length = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, length);
+    rest.remove_prefix(std::min(length + 1, rest.size()));
     ++number;
-    const std::string name = included_file(line);
+    const std::string_view name = included_file(line);
     if (name.ends_with(".inl")) {
-      std::vector<Line> fragment = with_fragments(name, files, around);
-      std::move(fragment.begin(), fragment.end(), std::back_inserter(all));
+      const std::vector<Line> fragment = with_fragments(name, files, around);
+      all.insert(all.end(), fragment.begin(), fragment.end());
     } else {
-      all.push_back({std::move(line), path, number});
+      all.push_back({line, file->first, number});
     }
   }
   return all;
@@ -188,10 +190,11 @@ class Includes {
     std::string own;
     for (const Line& line : with_fragments(path, files_)) {
       if (line.text == "#pragma once") continue;
-      if (const std::string name = included_file(line.text); !name.empty() && line.text != generated_line) {
-        add(name);
+      if (const std::string_view name = included_file(line.text);
+          !name.empty() && line.text != generated_line) {
+        add(std::string(name));
       } else {
-        own += line.text + "\n";
+        own.append(line.text) += '\n';
       }
     }
     return own;
@@ -252,7 +255,8 @@ std::string located(const std::string& log, const std::string& text, const Files
     const auto number =
         static_cast<std::size_t>(parsed_number<std::int64_t>(behind.substr(begin, end - begin)).value_or(0));
     if (number >= from.size() || from[number] == nullptr) continue;
-    result += log.substr(done, at - done) + from[number]->file + ":" + std::to_string(from[number]->number);
+    result += log.substr(done, at - done) + std::string(from[number]->file) + ":" +
+              std::to_string(from[number]->number);
     done = at + name.size() + end + (is_cpp ? 0 : 1);
   }
   return result + log.substr(done);
@@ -260,7 +264,7 @@ std::string located(const std::string& log, const std::string& text, const Files
 
 std::string body_hash(const Op& op, const Template& tmpl, const Files& files) {
   std::string text;
-  for (const Line& line : with_fragments(body_path(op.name, tmpl), files)) text += line.text + "\n";
+  for (const Line& line : with_fragments(body_path(op.name, tmpl), files)) text.append(line.text) += '\n';
   return sha256(without_comments(text));
 }
 
