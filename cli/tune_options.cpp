@@ -88,8 +88,12 @@ TuneOptions tune_options(const TuneRequest& request) {
   options.measure.conditions = conditions_of(request);
   options.search.prior = prior_of(request.prior);
   const TuningData data = read_tuning_data({});
-  for (const Op& op : ops())
+  // A description is read later: a kernel's has no guesses here, a .toml file names an op.
+  const bool takes_all = options.op.empty() || options.op.ends_with(".toml");
+  for (const Op& op : ops()) {
+    if (!takes_all && op.name != options.op) continue;
     for (BuiltIn& guess : guesses_of(candidates_of(data, op.name))) options.search.built_in.push_back(guess);
+  }
   options.database = database_or_default(request.database);
   return options;
 }
