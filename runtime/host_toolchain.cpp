@@ -232,19 +232,21 @@ class HostToolchain : public Toolchain {
     }
     std::vector<std::string> words = {compiler_, "-x", "c++"};
     words.insert(words.end(), flags_.begin(), flags_.end());
-    const fs::path part = scratch.path() / "variant.o";
     words.insert(words.end(), {"-w", "-fPIC", "-fvisibility=hidden"});
+    Patience rest = patience;
+    rest.limit = std::min(limit_, patience.limit);
+    Run result;
     if (watched_) {
+      const fs::path part = scratch.path() / "variant.o";
       words.insert(words.end(), {"-c", "-o", part.string(), text.string()});
+      result = run(words, log, rest);
+      // Linked without the flags, so that no sanitizer library is linked.
+      if (result.may_be_right() && fs::exists(part))
+        result = linked({compiler_, "-shared", "-o", object.string(), part.string()}, log, rest);
     } else {
       words.insert(words.end(), {"-shared", "-o", object.string(), text.string()});
+      result = linked(words, log, rest);
     }
-    const std::chrono::milliseconds limit = std::min(limit_, patience.limit);
-    Run result = run(words, log, {.limit = limit, .stop = patience.stop});
-    // Linked without the flags, so that no sanitizer library is linked.
-    if (watched_ && result.may_be_right() && fs::exists(part))
-      result = run({compiler_, "-shared", "-o", object.string(), part.string()}, log,
-                   {.limit = limit, .stop = patience.stop});
     compiled.log = shortened_log(read_file(log));
     // The folder's name differs each time; without it the same text gives the same log.
     const std::string folder = scratch.path().string() + "/";
@@ -256,7 +258,8 @@ class HostToolchain : public Toolchain {
     if (result.stopped) {
       compiled.log = "The compiler was stopped, because its result is no longer needed.";
     } else if (result.timed_out) {
-      compiled.log = "The compiler took more than " + std::to_string(limit.count()) + " ms and was ended.";
+      compiled.log =
+          "The compiler took more than " + std::to_string(rest.limit.count()) + " ms and was ended.";
     } else if (!compiled.ok && compiled.log.empty()) {
       compiled.log = "The compiler " + compiler_ + " failed without output.";
     }
@@ -265,6 +268,22 @@ class HostToolchain : public Toolchain {
   }
 
  private:
+  // Runs a command that links. Kernels rarely use the C++ library, which takes the linker longer than all the
+  // rest, so it is left out at first.
+  static Run linked(std::vector<std::string> words, const fs::path& log, const Patience& patience) {
+#if !defined(__SANITIZE_ADDRESS__)
+    const std::size_t whole = words.size();
+    words.insert(words.end(), {"-nodefaultlibs", "-Wl,-z,defs", "-lm", "-lc", "-lgcc"});
+    const Run result = run(words, log, patience);
+    // The names of the programs that fail are the same in each language.
+    const std::string said = result.may_be_right() && !result.unseen ? "" : read_file(log);
+    if (said.find("collect2:") == std::string::npos && said.find("linker command") == std::string::npos)
+      return result;
+    words.resize(whole);
+#endif
+    return run(words, log, patience);
+  }
+
   std::string compiler_;
   std::chrono::milliseconds limit_;
   bool watched_, wraps_ = false;

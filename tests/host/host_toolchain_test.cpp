@@ -22,6 +22,7 @@ namespace tunesmith {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(HostToolchain, ASourceThatDoesNotCompileIsAnAnswer) {
   const Compilation compiled = make_host_toolchain()->compile(host_source("int broken = undeclared_name;"));
@@ -99,6 +100,28 @@ TEST(HostToolchain, CompilesFromSeveralThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST(HostToolchain, LinksTheCppLibraryWhereItIsUsed) {
+  const auto run = [](const std::string& body) {
+    const Source source =
+        host_source("extern \"C\" __global__ void ENTRY(kernel)(int* out) { " + body + " }");
+    const Compilation compiled = make_host_toolchain()->compile(source);
+    EXPECT_TRUE(compiled.ok) << compiled.log;
+    EXPECT_EQ(compiled.log, "");
+    Launch launch{.kernel = "kernel", .arguments = {ArgumentPointer{0}}};
+    int out = -1;
+    void* arguments[] = {&out};
+    EXPECT_EQ(load_host(compiled.bytes, source.suffix, Work{.steps = {launch}})
+                  ->launch(arguments, nullptr, nullptr),
+              0);
+    EXPECT_EQ(out, 7);
+    return compiled.bytes;
+  };
+#if !defined(__SANITIZE_ADDRESS__)
+  EXPECT_THAT(run("*out = 7;"), Not(HasSubstr("libstdc++")));
+#endif
+  run("volatile int* made = new volatile int(7); *out = *made; delete made;");
 }
 
 // If an application ignores SIGCHLD, the system keeps no status of a child, and another thread may take it
