@@ -65,9 +65,11 @@ if(NOT TUNESMITH_SANITIZED)
       target_compile_options(tunesmith_${name} PRIVATE -O1)
     endif()
   endforeach()
-  if(TARGET tunesmith_tuner) # but for what searches spend their time in
+  if(TARGET tunesmith_tuner) # but for what searches and checks spend their time in
     set_source_files_properties("${PROJECT_SOURCE_DIR}/tuner/search/gaussian_process.cpp" TARGET_DIRECTORY tunesmith_tuner
                                 PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/tuner/check/access_order.cpp" "${PROJECT_SOURCE_DIR}/tuner/check/watcher.cpp"
+                                TARGET_DIRECTORY tunesmith_tuner PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
   endif()
   foreach(name tunesmith_cli nanobind-static nanobind-static-abi3)
     if(TARGET ${name})

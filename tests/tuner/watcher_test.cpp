@@ -67,6 +67,47 @@ TEST_F(Watched, ABarrierPutsThreadsInOrder) {
   EXPECT_EQ(found(), Watcher::FindingKind::none);
 }
 
+// A module's own variables lie around those that are arrays of the kernel, and around shared memory.
+TEST_F(Watched, OwnVariablesAreNoArrays) {
+  std::array<char, 64> module = {};
+  const auto at = [&](int byte) { return module.data() + byte; };
+  watcher_.begin({.start = at(0),
+                  .end = at(64),
+                  .shared_start = at(32),
+                  .shared_end = at(48),
+                  .arrays = {{"tile", at(36), 8}},
+                  .variables = {{"weights", at(8), 8}}},
+                 {}, true, std::chrono::seconds(10));
+  next_block();
+  for (const int own : {0, 4, 16, 28, 48, 60, 0}) {
+    EXPECT_TRUE(access(at(own), AccessKind::read, 1)) << own;
+    EXPECT_TRUE(access(at(own), AccessKind::write, 2)) << own;
+    *at(own) = static_cast<char>(*at(own) + 1);
+  }
+  EXPECT_TRUE(access(at(36), AccessKind::write, 1));
+  EXPECT_TRUE(access(at(8), AccessKind::write, 1));
+  *at(8) = 1;
+  EXPECT_FALSE(access(at(8), AccessKind::read, 40));
+  EXPECT_EQ(found(), Watcher::FindingKind::race);
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("weights"));
+}
+
+TEST_F(Watched, SharedMemoryBesideItsArraysIsOutside) {
+  std::array<char, 64> module = {};
+  watcher_.begin({.start = module.data(),
+                  .end = module.data() + 64,
+                  .shared_start = module.data() + 32,
+                  .shared_end = module.data() + 48,
+                  .arrays = {{"tile", module.data() + 36, 8}},
+                  .variables = {}},
+                 {}, true, std::chrono::seconds(10));
+  next_block();
+  EXPECT_TRUE(access(module.data() + 28, AccessKind::read, 0));
+  EXPECT_FALSE(access(module.data() + 44, AccessKind::read, 0));
+  EXPECT_EQ(found(), Watcher::FindingKind::outside);
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("tile"));
+}
+
 TEST_F(Watched, WithoutABarrierItIsARace) {
   write(5, 0, 1);
   EXPECT_FALSE(read(5, 40));

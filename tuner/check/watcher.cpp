@@ -149,6 +149,7 @@ void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool 
     region.granule = 1;
   }
   lasting_regions_ = regions_.size();
+  own_start_ = own_end_ = nullptr;
   late_ = waits_ = has_signals_ = false;
   stuck_.clear();
   pending_ = {};
@@ -198,6 +199,27 @@ Watcher::Region* Watcher::region_of(const char* at, std::int64_t) {
   return nullptr;
 }
 
+// The module's own variables are between the regions, threadIdx among them, which kernels read most often.
+bool Watcher::is_of_module(const char* at) {
+  if (at >= own_start_ && at < own_end_) return true;
+  if (at < memory_.start || at >= memory_.end || (at >= memory_.shared_start && at < memory_.shared_end))
+    return false;
+  own_start_ = at < memory_.shared_start ? memory_.start : std::max(memory_.start, memory_.shared_end);
+  own_end_ = at < memory_.shared_start ? std::min(memory_.end, memory_.shared_start) : memory_.end;
+  for (const Region& region : regions_) {
+    const char* const end = region.array.start + region.array.bytes;
+    if (end <= at) {
+      own_start_ = std::max(own_start_, end);
+    } else if (region.array.start > at) {
+      own_end_ = std::min(own_end_, region.array.start);
+    } else {
+      own_start_ = own_end_ = nullptr;
+      return false;
+    }
+  }
+  return true;
+}
+
 std::string Watcher::place(const Region& region, const char* at, std::int64_t bytes) const {
   const std::int64_t offset = at - region.array.start;
   const std::int64_t unit = region.is_shared ? std::max<std::int64_t>(bytes, 1) : region.array.element;
@@ -209,7 +231,6 @@ std::string Watcher::place(const Region& region, const char* at, std::int64_t by
 bool Watcher::outside(const char* at, std::int64_t bytes, AccessKind kind) {
   const std::string does = writes(kind) ? "writes " : "reads ";
   const bool is_static_shared = at >= memory_.shared_start && at < memory_.shared_end;
-  if (at >= memory_.start && at < memory_.end && !is_static_shared) return true;  // the module's own table
   if (!is_static_shared) {
     const Region* nearest = nullptr;
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -271,6 +292,7 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
     late_ = true;
     return false;
   }
+  if (is_of_module(at)) return true;
   Region* const region = region_of(at, bytes);
   if (region == nullptr) return outside(at, bytes, kind);
   if (at + bytes > region->array.start + region->array.bytes && !region->is_shared) {

@@ -142,6 +142,7 @@ class Watcher {
             std::uint16_t first, bool first_writes, std::uint16_t second, bool second_writes);
   bool outside(const char* at, std::int64_t bytes, AccessKind kind);
   Region* region_of(const char* at, std::int64_t bytes);
+  bool is_of_module(const char* at);
   std::string place(const Region& region, const char* at, std::int64_t bytes) const;
 
   Watch hooks_;
@@ -149,6 +150,7 @@ class Watcher {
   std::vector<Region> regions_;
   std::size_t lasting_regions_ = 0;  // the first ones, which all launches have
   Region* last_region_ = nullptr;
+  const char *own_start_ = nullptr, *own_end_ = nullptr;  // the module's own variables that were met last
   bool races_ = true;
   std::vector<std::int64_t> blocks_;
   std::size_t next_ = 0;

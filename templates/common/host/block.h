@@ -20,7 +20,7 @@ static int released_votes = 0;
 static int still_waiting = 0;  // the fibers of a block whose result is never_signalled
 
 // Goes on with the first `count` fibers of `waiting`, in rounds until all have finished.
-static int go_on(int count) {
+TUNESMITH_UNWATCHED static int go_on(int count) {
   while (count > 0) {
     const bool opens = at_signals == 0;  // otherwise only threads whose signal has come go on
     if (opens) {
@@ -57,7 +57,7 @@ static int go_on(int count) {
 }
 
 // Runs one block: every thread runs to its first barrier, warp after warp; then rounds follow.
-static int run_block(int threads) {
+TUNESMITH_UNWATCHED static int run_block(int threads) {
   int count = 0;
   failure = ok;
   arrived = votes = meeting = at_signals = 0;
@@ -87,7 +87,7 @@ static int run_block(int threads) {
   return go_on(count);
 }
 
-__attribute__((noinline)) static void barrier(bool predicate, int line) {
+TUNESMITH_UNWATCHED __attribute__((noinline)) static void barrier(bool predicate, int line) {
   running->line = line;
   ++arrived;
   votes += predicate ? 1 : 0;

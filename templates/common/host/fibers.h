@@ -136,7 +136,7 @@ TUNESMITH_UNWATCHED static bool is_on_stack(const void* at) {
 }
 #endif
 
-static void advance(uint3* at) {
+TUNESMITH_UNWATCHED static void advance(uint3* at) {
   if (reversed) {
     if (at->x-- > 0) return;
     at->x = blockDim.x - 1;
@@ -194,7 +194,7 @@ TUNESMITH_UNWATCHED __attribute__((noinline)) static void resume(Fiber* fiber) {
 #endif
 }
 
-static bool start(Fiber* fiber) {
+TUNESMITH_UNWATCHED static bool start(Fiber* fiber) {
   if (fiber->stack == nullptr) {
     char* slot = stacks + static_cast<size_t>(fiber - fibers) * (stack_bytes + page);
     if (mprotect(slot, page, PROT_NONE) != 0) return false;
@@ -231,7 +231,7 @@ static bool start(Fiber* fiber) {
   return true;
 }
 
-static bool reserve_stacks() {
+TUNESMITH_UNWATCHED static bool reserve_stacks() {
   if (stacks != nullptr) return true;
   void* memory = mmap(nullptr, max_threads * (stack_bytes + page), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -19,7 +19,8 @@ namespace tunesmith_shim {
 
 // The n-th block to run: in order, in reverse, or scattered over the grid.
 enum class BlockOrder { ascending, descending, scattered };
-static unsigned long long block_at(unsigned long long n, unsigned long long blocks, BlockOrder order) {
+TUNESMITH_UNWATCHED static unsigned long long block_at(unsigned long long n, unsigned long long blocks,
+                                                       BlockOrder order) {
   constexpr unsigned long long most_scattered = 1ull << 31;  // so that no product overflows
   if (order == BlockOrder::ascending || blocks > most_scattered) return n;
   if (order == BlockOrder::descending) return blocks - 1 - n;
@@ -31,7 +32,8 @@ static unsigned long long block_at(unsigned long long n, unsigned long long bloc
 static bool (*put_aside)(unsigned char* dynamic, size_t dynamic_size) = nullptr;
 static int (*go_on_together)(unsigned char* dynamic, size_t dynamic_size) = nullptr;  // or forget: null
 
-static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads, BlockOrder order) {
+TUNESMITH_UNWATCHED static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads,
+                                        BlockOrder order) {
   const size_t shared_size = __start_tunesmith_shared == nullptr
                                  ? 0
                                  : static_cast<size_t>(__stop_tunesmith_shared - __start_tunesmith_shared);
@@ -66,8 +68,8 @@ static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads, Bl
 
 // `way` is 1 for threads in reverse, plus 2 if every other 16 bytes of poison have the other sign, plus 4
 // times the BlockOrder, plus 256 times the difference of the poison's bits from a NaN's.
-static int run(Body kernel, void* const* arguments, const long long* grid, const long long* block,
-               long long dynamic_bytes, int way) {
+TUNESMITH_UNWATCHED static int run(Body kernel, void* const* arguments, const long long* grid,
+                                   const long long* block, long long dynamic_bytes, int way) {
   if (!reserve_stacks()) return out_of_memory;
   const size_t dynamic_size = static_cast<size_t>(dynamic_bytes);
   const size_t total = (dynamic_size + 2 * guard_bytes + 255) / 256 * 256;

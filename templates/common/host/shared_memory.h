@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/host/watch.h"
+
 // The attribute `used` keeps the compiler from concluding that the variable is never written.
 #define TUNESMITH_SHARED static __attribute__((section("tunesmith_shared"), used))
 #if defined(TUNESMITH_WATCHED)  // before each, and behind the last, bytes that no thread may touch
@@ -36,7 +38,7 @@ constexpr unsigned char nan_poison = 0xff;  // a NaN in every floating-point typ
 // 16, in turn.
 static unsigned char poison[2] = {nan_poison, nan_poison};
 
-static void fill_with_poison(unsigned char* memory, size_t size) {
+TUNESMITH_UNWATCHED static void fill_with_poison(unsigned char* memory, size_t size) {
   memset(memory, poison[0], size);
   if (poison[0] == poison[1]) return;
   for (size_t at = 16; at < size; at += 32) memset(memory + at, poison[1], size - at < 16 ? size - at : 16);
@@ -52,7 +54,7 @@ inline long long shared_bytes() {
   return 0;
 }
 
-static bool intact(const unsigned char* guards) {
+TUNESMITH_UNWATCHED static bool intact(const unsigned char* guards) {
   for (size_t n = 0; n < guard_bytes; n += sizeof(unsigned long long)) {
     unsigned long long eight;
     memcpy(&eight, guards + n, sizeof(eight));

@@ -25,7 +25,7 @@ static unsigned long long met_operands[warp_lanes];  // the operands of all lane
 // Runs one warp, the fibers waiting[first] to waiting[count - 1], until each has finished or waits at a
 // barrier. Returns the new count. It is marked cold so that it is compiled for size, which takes less time:
 // every variant compiles it.
-__attribute__((noinline, cold)) static int settle(int first, int count) {
+TUNESMITH_UNWATCHED __attribute__((noinline, cold)) static int settle(int first, int count) {
   while (meeting > 0) {
     unsigned alive = 0;
     bool is_here = false, waits = false;
@@ -84,7 +84,8 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
 }
 
 // Returns when the lanes of `mask` have met. Then met, met_votes and met_operands belong to these lanes.
-__attribute__((noinline)) static void meet(unsigned mask, unsigned long long operand, int line) {
+TUNESMITH_UNWATCHED __attribute__((noinline)) static void meet(unsigned mask, unsigned long long operand,
+                                                               int line) {
   if ((mask >> running->lane & 1) == 0) fail(divergent_warp);
   running->line = line;
   running->mask = mask;

@@ -59,9 +59,14 @@ TUNESMITH_UNWATCHED static void end_watched() {
   fail(watch_ended);
 }
 
+// The variables that kernels read most often.
+TUNESMITH_UNWATCHED static bool is_own_index(const void* at) {
+  return (at >= &threadIdx && at < &threadIdx + 1) || (at >= &blockIdx && at < &blockIdx + 1);
+}
+
 // This is noinline and called before the access, because the launch may end here.
 TUNESMITH_UNWATCHED __attribute__((noinline)) static void note(const void* at, long long bytes, int kind) {
-  if (watch == nullptr || !in_thread || is_on_stack(at)) return;
+  if (watch == nullptr || !in_thread || is_on_stack(at) || is_own_index(at)) return;
   if (watch->access(watch->self, at, bytes, kind, thread_number()) == 0) end_watched();
 }
 
