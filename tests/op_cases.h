@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <sstream>
@@ -102,11 +103,19 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
   return problems;
 }
 
+/// test_problems(op, 1, 1e6), found once for all templates of the op.
+inline const std::vector<Problem>& small_problems(const Op& op) {
+  static std::map<std::string, std::vector<Problem>> known;
+  const auto [its, is_new] = known.try_emplace(op.name);
+  if (is_new) its->second = test_problems(op, 1, 1e6);
+  return its->second;
+}
+
 /// The templates whose kernels may overlap with their predecessors: those with the axis START.
 inline std::vector<TemplateCase> overlapping_cases() {
   std::vector<TemplateCase> cases;
   for (const TemplateCase& which : template_cases()) {
-    for (const Problem& problem : test_problems(*which.op, 1, 1e6)) {
+    for (const Problem& problem : small_problems(*which.op)) {
       if (which.tmpl->refuses && !which.tmpl->refuses(problem).empty()) continue;
       const std::vector<Axis> axes = which.tmpl->space(problem).axes();
       if (std::any_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.name == "START"; }))

@@ -46,7 +46,7 @@ std::vector<Names> names_of(const Problem& problem, const Space& space, const Co
 }
 
 std::vector<Problem> problems_of(const TemplateCase& which) {
-  std::vector<Problem> problems = test_problems(*which.op, 1, 1e6);
+  std::vector<Problem> problems = small_problems(*which.op);
   std::erase_if(problems, [&](const Problem& problem) {
     return which.tmpl->refuses && !which.tmpl->refuses(problem).empty();
   });
