@@ -44,7 +44,7 @@ def svg(found):
     )
     tall = 18 * len(found) + 8
     shapes.append(
-        f'<rect x="{LEFT + WIDTH - 290}" y="{TOP + HEIGHT - tall - 6}" width="284" height="{tall}" fill="white" stroke="#ddd"/>'
+        f'<rect x="{LEFT + WIDTH - 320}" y="{TOP + HEIGHT - tall - 6}" width="314" height="{tall}" fill="white" stroke="#ddd"/>'
     )
     for place, (colour, (name, points)) in enumerate(zip(COLOURS, found.items(), strict=True)):
         dashes = ' stroke-dasharray="6 4"' if "Kernel Tuner" in name else ""
@@ -52,9 +52,9 @@ def svg(found):
         shapes.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>')
         y = TOP + HEIGHT - tall + 12 + 18 * place
         shapes.append(
-            f'<line x1="{LEFT + WIDTH - 282}" x2="{LEFT + WIDTH - 250}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" stroke-width="2"{dashes}/>'
+            f'<line x1="{LEFT + WIDTH - 312}" x2="{LEFT + WIDTH - 280}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" stroke-width="2"{dashes}/>'
         )
-        shapes.append(f'<text x="{LEFT + WIDTH - 242}" y="{y}" fill="{colour}">{html.escape(name)}</text>')
+        shapes.append(f'<text x="{LEFT + WIDTH - 272}" y="{y}" fill="{colour}">{html.escape(name)}</text>')
     width, height = LEFT + WIDTH + 20, TOP + HEIGHT + 50
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">\n'
