@@ -66,6 +66,7 @@ if(TARGET tunesmith AND TARGET tunesmith_static)
     file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.h)
     install(FILES ${headers} DESTINATION "${source_folder}/${folder}" COMPONENT op)
   endforeach()
+  install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libtunesmith-op-dev" COMPONENT op)
   install(FILES dispatch/packed.h dispatch/arguments.h DESTINATION "${source_folder}/dispatch" COMPONENT op)
   install(DIRECTORY templates/ ${TUNESMITH_EXTRA_OPS} DESTINATION "${source_folder}/templates" COMPONENT op
           FILES_MATCHING REGEX "\\.(cu|cuh|inl|h|cpp)$" PATTERN "*test.cpp" EXCLUDE PATTERN "test*.h" EXCLUDE)
@@ -97,6 +98,8 @@ set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL library development program op)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_ARCHIVE_COMPONENT_INSTALL ON) # The kernels are in both libraries, so that all in one archive would be large.
+set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON) # The archives are unpacked into the same folder.
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
 find_program(dpkg_shlibdeps dpkg-shlibdeps)

@@ -9,6 +9,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { printf '\n== %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# check_sizes FILE...: ends the script if a file has more than 40 MB, which no file of a release has.
+check_sizes() {
+  local file bytes
+  for file; do
+    bytes=$(stat -c %s "$file")
+    ((bytes <= 40000000)) || die "${file##*/} has $bytes bytes, and a file of a release has at most 40 MB."
+  done
+}
+
 has_header() { printf '#include <%s>\n' "$1" | c++ -std=c++20 -E -x c++ - >/dev/null 2>&1; }
 
 # install_missing [tests]: installs the Debian packages that the build needs and this machine lacks.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes and tests the files of a release in build/release-VERSION: wheels, sdist, archive and Debian packages, the static export of the shipped
+# Makes and tests the files of a release in build/release-VERSION: wheels, sdist, archives and Debian packages, the static export of the shipped
 # winners, a conda recipe, a Containerfile, checksums. It needs no network but pip's.
 #   scripts/release.sh --prepare VERSION   writes the version into CMakeLists.txt and the pages, and today's date into CHANGELOG.md; then commit
 #   scripts/release.sh [PYTHON...]         makes the release of this commit, for all installed Pythons by default
@@ -92,7 +92,7 @@ rm -f build/wheels/tunesmith-*.whl
 scripts/wheels.sh ${built:+--built "$built"} "$@"
 cp build/wheels/tunesmith-"$version"-*.whl "$out"
 
-say "Archive and Debian packages"
+say "Archives and Debian packages"
 if [[ ! $built ]]; then
   built=$PWD/build/wheels/build  # the build of the wheels, without the package
   cmake -S . -B "$built" -DTUNESMITH_PYTHON=OFF
@@ -107,7 +107,9 @@ value_of() { sed -n "s/^$1:[A-Z]*=//p" "$built/CMakeCache.txt"; }
 cmake -D "build=$built" -D "source=$PWD" -D "version=$version" -D "soversion=${version%.*}" -D "packages=$packages" -D generator=Ninja \
   -D "compiler=$(value_of CMAKE_CXX_COMPILER)" -D "c_compiler=$(command -v cc)" -D "launcher=$(value_of CMAKE_CXX_COMPILER_LAUNCHER)" -D flags= \
   -D "pkg_config=$(command -v pkg-config || true)" -D "dpkg_deb=$(command -v dpkg-deb || true)" -D "nm=$(value_of CMAKE_NM)" -P tests/install/consume.cmake
-cp "$packages"/*.tar.gz "$out/tunesmith-$version-linux-$(uname -m).tar.gz"
+for archive in "$packages"/*.tar.gz; do  # of each component
+  cp "$archive" "$out/tunesmith-$version-linux-$(uname -m)-${archive##*-}"
+done
 cp "$packages"/*.deb "$out" 2>/dev/null || true
 
 say "Static export"
@@ -143,9 +145,6 @@ say "meta.yaml was NOT TRIED: that needs conda's packages. Elsewhere: conda buil
 
 say "Sizes"
 (cd "$out" && sha256sum -- * >SHA256SUMS && sha256sum --quiet -c SHA256SUMS)
-for file in "$out"/*; do
-  bytes=$(stat -c %s "$file")
-  ((bytes <= 40000000)) || refuse "${file##*/} has $bytes bytes, and a file of a release has at most 40 MB."
-done
 ls -l "$out"
+check_sizes "$out"/*
 say "Done: $out, of commit $commit"

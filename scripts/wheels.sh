@@ -99,8 +99,7 @@ for python in "${pythons[@]}"; do
     done_now+=" $tag "
   fi
   [[ -e ${wheel[0]} ]] || die "auditwheel has made no tunesmith-…-$tag-$platform.whl."
-  bytes=$(stat -c %s "${wheel[0]}")
-  ((bytes <= 40000000)) || die "${wheel[0]##*/} has $bytes bytes, and a wheel has at most 40 MB."
+  check_sizes "${wheel[0]}"
 
   say "Testing ${wheel[0]##*/} on $python"
   rm -rf "$folder/fresh"

@@ -32,6 +32,13 @@ refuses 'is not known' --wheels
 refuses 'CHANGELOG.md begins with "## 7.8.9, not released yet"'
 [[ -z $(git status --porcelain) ]] || { echo "A refusal has changed files." >&2; exit 1; }
 
+# Files that are too large end a release.
+truncate -s 40000000 largest && truncate -s 40000001 larger
+(source scripts/common.sh && check_sizes largest)
+said=$( (source scripts/common.sh && check_sizes largest larger) 2>&1) && { echo "A file of more than 40 MB was taken." >&2; exit 1; }
+[[ $said == *"larger has 40000001 bytes"* ]] || { echo "check_sizes says $said" >&2; exit 1; }
+rm largest larger
+
 scripts/release.sh --prepare 7.8.9 >/dev/null
 grep -q "^## 7.8.9, $(date -u +%F)$" CHANGELOG.md
 grep -q '^set(TUNESMITH_VERSION 7.8.9 ' CMakeLists.txt
