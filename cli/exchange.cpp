@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/cli.h"
+#include "cli/nvbench_text.h"
 #include "cli/output.h"
 #include "cli/recordings.h"
 #include "db/store.h"
@@ -22,8 +23,10 @@ struct ExchangeRequest {
 void run_export(const ExchangeRequest& request) {
   QueryFilter filter = request.filter;
   filter.device = device_filter(filter.device);
+  const bool is_nvbench = request.format == "nvbench";  // whose files hold any number of problems
+  filter.samples = is_nvbench;
   const std::vector<Recording> found = read_recordings(database_or_default(request.database), filter);
-  if (found.size() != 1) {
+  if (found.empty() || (found.size() > 1 && !is_nvbench)) {
     std::string names;
     for (const Recording& each : found) names += "\n  " + text(each) + " on " + each.device;
     throw UsageError((
@@ -32,7 +35,8 @@ void run_export(const ExchangeRequest& request) {
                             std::to_string(found.size()) +
                             " match; choose with OP, --problem, --device, --caches and --launches:" + names));
   }
-  const std::string written = recording_text(found.front(), request.format);
+  const std::string written =
+      is_nvbench ? nvbench_text(found) : recording_text(found.front(), request.format);
   if (request.file.empty()) {
     exact_output() << written;
   } else {
@@ -65,14 +69,15 @@ void run_import(const ExchangeRequest& request) {
 
 void add_exchange_commands(CLI::App& db) {
   auto request = std::make_shared<ExchangeRequest>();
-  CLI::App* give = db.add_subcommand("export", "Write all verdicts on one problem as T4, CSV or JSON");
+  CLI::App* give = db.add_subcommand(
+      "export", "Write all verdicts on one problem as T4, CSV or JSON, or those on any as nvbench does");
   give->add_option("OP", request->filter.op, "Only this op");
   give->add_option("--problem", request->filter.problem, "Only problems with these values");
   give->add_option("--device", request->filter.device, "Only this device");
   add_kind_options(give, request->filter);
-  give->add_option("--format", request->format, "t4 (for other tuners and benchmarks), csv or json")
+  give->add_option("--format", request->format, "t4 (for other tuners and benchmarks), nvbench, csv or json")
       ->capture_default_str()
-      ->check(CLI::IsMember({"t4", "csv", "json"}));
+      ->check(CLI::IsMember({"t4", "nvbench", "csv", "json"}));
   give->add_option("-o,--output", request->file, "File to write (default: stdout)");
   add_db_option(give, request->database);
   give->callback([request] { run_export(*request); });

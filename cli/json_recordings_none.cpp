@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces json_recordings.cpp if a package that it needs was missing.
 #include "cli/json_recordings.h"
+#include "cli/nvbench_text.h"
 #include "generator/error.h"
 #include "runtime/files.h"
 
@@ -27,5 +28,7 @@ Recording read_json_recording(const std::filesystem::path& path, const std::stri
 std::optional<InputFile> read_t1(const std::filesystem::path& path) { refuse("Reading " + path.string()); }
 
 std::string t4_text(const Recording&) { refuse("The format t4"); }
+
+std::string nvbench_text(const std::vector<Recording>&) { refuse("The format nvbench"); }
 
 }  // namespace tunesmith

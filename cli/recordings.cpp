@@ -165,6 +165,7 @@ RecordedRow row_of(const ResultRow& result, const Costs& costs) {
   row.compile_ms = costs.compile_ms(result);
   row.run_ms = costs.run_ms(result);
   row.reason = result.reason;
+  row.samples_us = result.samples_us;
   return row;
 }
 

@@ -33,6 +33,7 @@ struct InputFile {
 std::optional<InputFile> read_input_file(const std::filesystem::path& path);
 
 /// Writes the rows as a T4 results file, a table as above, or an array of objects: "t4", "csv" or "json".
+/// Samples are written by nvbench_text() alone.
 std::string recording_text(const Recording& recording, const std::string& format);
 
 /// Writes the rows as verdicts of a new session; `command` is stored with it. The kernels are not ours: their

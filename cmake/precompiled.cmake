@@ -104,7 +104,7 @@ foreach(folder IN LISTS TUNESMITH_OP_FOLDERS)
   file(GLOB files "${folder}/dispatch*.cpp")
   list(APPEND typed ${files})
 endforeach()
-set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/query cli/db cli/export_static cli/json_recordings cli/main
+set(alone dispatch/no_application_files runtime/cuda_benchmark runtime/cuda_executable cli/query cli/db cli/export_static cli/json_recordings cli/nvbench_text cli/main
     cli/regret cli/static_build tuner/check/device_worker tuner/device/cuda_device tuner/device/cuda_timer tuner/search/model_guide tuner/search/neighbours_guide
     tests/choose/select_test tests/cli/command_test tests/cli/derive_test tests/cli/flow_test tests/cli/winners_table_test tests/generator/space_test tests/generator/values_test
     tests/host/load_error_test tests/host/problem_arrays_test tests/kernel_file/toml_problems_test templates/image/boundary_test python/core/problem)

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the database for the tuner (known, fastest), for dispatch (winners) and for people.
+#include <cmath>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "db/schema.h"
 #include "db/sqlite.h"
 #include "db/store.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -42,6 +46,18 @@ Where where_of(const QueryFilter& filter) {
 
 void bind_all(Statement& statement, const std::vector<std::string>& values) {
   for (const auto& value : values) statement.bind(value);
+}
+
+// The numbers of a JSON array, as Store::record() writes them; none if the text is another one.
+std::vector<double> numbers_of(std::string_view json) {
+  std::vector<double> numbers;
+  while (!json.empty() && json.front() != ']') {
+    json.remove_prefix(1);  // "[" or ","
+    const std::optional<double> number = take_number<double>(json);
+    if (!number || !std::isfinite(*number)) return {};
+    numbers.push_back(*number);
+  }
+  return numbers;
 }
 
 std::string limit_of(std::int64_t limit) { return limit > 0 ? " LIMIT " + std::to_string(limit) : ""; }
@@ -199,13 +215,16 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
       "loads, "
       "min_us, spread, energy_uj, clock_mhz, throttled, max_error, compile_ms, registers, "
       "static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, "
-      "measured_at, stage, wall_ms, samples, space_variants "
-      "FROM results r" +
+      "measured_at, stage, wall_ms, samples, " +
+          std::string(filter.samples ? "ifnull(samples_us, '')" : "''") +
+          ", space_variants "
+          "FROM results r" +
           where.sql +
           " ORDER BY op, device, problem, caches DESC, launches, verdict <> 'ok', median_us, measurement_id" +
           limit_of(filter.limit));
   bind_all(rows, where.values);
   std::vector<ResultRow> results;
+  std::string samples;
   while (rows.step()) {
     ResultRow& r = results.emplace_back();
     rows >> r.measurement_id >> r.session_id >> r.op >> r.device >> r.problem >> r.template_name >>
@@ -213,7 +232,8 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
         r.verdict >> r.reason >> r.caches >> r.launches >> r.median_us >> r.low_us >> r.high_us >> r.loads >>
         r.min_us >> r.spread >> r.energy_uj >> r.clock_mhz >> r.throttled >> r.max_error >> r.compile_ms >>
         r.registers >> r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >>
-        r.driver >> r.measured_at >> r.stage >> r.wall_ms >> r.samples >> r.space_variants;
+        r.driver >> r.measured_at >> r.stage >> r.wall_ms >> r.samples >> samples >> r.space_variants;
+    r.samples_us = numbers_of(samples);
   }
   return results;
 }

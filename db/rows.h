@@ -185,6 +185,7 @@ struct QueryFilter {
   std::string caches{};    // applies only to verdicts that are `ok`
   std::string launches{};  // likewise
   bool history = false;    // true: also replaced measurements and those of older bodies
+  bool samples = false;    // true: with the samples of each measurement
   std::int64_t limit = 0;  // 0: no limit
 };
 
@@ -202,6 +203,7 @@ struct ResultRow {
   std::string throttled, toolchain, driver, measured_at, stage;
   std::optional<double> wall_ms;
   std::int64_t samples = 0;
+  std::vector<double> samples_us;  // only with QueryFilter::samples
   std::optional<std::int64_t> space_variants;
 };
 

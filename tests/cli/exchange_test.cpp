@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstddef>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -209,6 +211,54 @@ TEST(Exchange, SecondsOfAnOwnDatabaseAreThoseOfTheFirstVerdict) {
   EXPECT_THAT(own.out, HasSubstr(",3.5,0,0,\n"));
   scratch.shell("echo 'template,config,verdict,median_us,compile_ms\nt,A=1,ok,1,' > t.csv");
   EXPECT_THAT(scratch.tunesmith("replay t.csv" + how).err, HasSubstr("1 of 1 verdicts have no compile time"));
+}
+
+// Of samples 1, 2, 3 and 6 us the mean is 3, the variance 14/3, and the quartiles are 1.75 and 3.75.
+TEST(Exchange, NvbenchsFileHasAStatePerVariantAndProblem) {
+  const Scratch scratch;
+  Store store = Store::open(scratch.path() / "tunesmith.db", Store::Mode::create);
+  const auto device = store.id_of(DeviceRow{.kind = "cuda", .name = "Test GPU", .target = "sm_90a"});
+  MeasurementRow row = {.session_id = store.begin_session({.device_id = device}), .device_id = device};
+  const auto record = [&](const std::string& config, const std::string& problem) {
+    row.variant_id = store.id_of(VariantRow{.template_id = store.id_of(TemplateRow{"twice", "wide", "body"}),
+                                            .target = "sm_90a",
+                                            .source_hash = config,
+                                            .config = config});
+    row.problem_id = store.id_of(ProblemRow{"twice", problem});
+    store.record(row);
+  };
+  row.verdict = "ok", row.median_us = 2.5, row.samples_us = {3, 1, 6, 2};
+  record("BLOCK=64 LOAD=direct", "n=1000");
+  row.launches = "chained", row.median_us = 7, row.samples_us = {};
+  record("BLOCK=128 LOAD=shared", "n=5");
+  row.verdict = "timeout", row.median_us = {}, row.reason = "It took longer than 20 s.";
+  record("BLOCK=256 LOAD=shared", "n=5");
+  const std::string all = printed(scratch, "db export --format nvbench");
+  for (const char* part :
+       {R"("name": "twice wide")", R"("string": "1.0.0")", R"("name": "Test GPU")",
+        R"("name": "Device=0 caches=warm launches=apart n=1000 BLOCK=64 LOAD=direct")",
+        R"("name": "Device=0 caches=warm launches=chained n=5 BLOCK=128 LOAD=shared")",
+        R"("is_skipped": false)", R"("is_skipped": true)", R"("skip_reason": "timeout: It took longer)"})
+    EXPECT_THAT(all, HasSubstr(part));
+  const auto value_of = [&all](const std::string& tag) {
+    const std::size_t at = all.find('"' + tag + '"');
+    if (at == std::string::npos) return std::string("no " + tag);
+    const std::string before = "\"value\": \"";
+    const std::size_t from = all.find(before, at) + before.size();
+    return all.substr(from, all.find('"', from) - from);
+  };
+  const auto number_of = [&](const std::string& tag) { return std::stod(value_of("nv/" + tag)); };
+  EXPECT_EQ(value_of("nv/cold/sample_size"), "4");
+  EXPECT_DOUBLE_EQ(number_of("cold/time/gpu/mean"), 3e-6);
+  EXPECT_DOUBLE_EQ(number_of("cold/time/gpu/stdev/relative"), std::sqrt(14.0 / 3) / 3);
+  EXPECT_DOUBLE_EQ(number_of("cold/time/gpu/q1"), 1.75e-6);
+  EXPECT_DOUBLE_EQ(number_of("cold/time/gpu/median"), 2.5e-6);
+  EXPECT_DOUBLE_EQ(number_of("cold/time/gpu/q3"), 3.75e-6);
+  EXPECT_DOUBLE_EQ(number_of("cold/time/gpu/iqr/relative"), 0.8);
+  EXPECT_DOUBLE_EQ(number_of("batch/time/gpu/median"), 7e-6);
+  EXPECT_EQ(value_of("nv/batch/time/gpu/mean"), "no nv/batch/time/gpu/mean") << "it has no samples";
+  EXPECT_THAT(printed(scratch, "db export --format nvbench --problem n=5"), Not(HasSubstr("n=1000")));
+  EXPECT_THAT(scratch.tunesmith("db export other --format nvbench").err, HasSubstr("No space matches"));
 }
 
 TEST(Exchange, TablesAreReadAsOthersWriteThem) {

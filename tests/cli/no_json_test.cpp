@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "cli/nvbench_text.h"
 #include "cli/recordings.h"
 #include "generator/error.h"
 #include "runtime/files.h"
@@ -37,6 +38,7 @@ TEST(NoJson, TablesAreReadAndWritten) {
   EXPECT_THAT(recording_text(recordings[0], "csv"), HasSubstr("tiled,A=1,ok,2.5,10"));
   EXPECT_THAT(refusal([&] { recording_text(recordings[0], "t4"); }),
               HasSubstr("The format t4 needs zlib, which was missing when this program was built."));
+  EXPECT_THAT(refusal([&] { nvbench_text(recordings); }), HasSubstr("The format nvbench needs zlib"));
 }
 
 TEST(NoJson, ASentenceSaysWhatIsMissing) {

@@ -19,8 +19,9 @@ struct RecordedRow {
   Verdict verdict = Verdict::ok;
   double median_us = 0;
   double compile_ms = 0;
-  double run_ms = 0;   ///< all but the compiler
-  std::string reason;  ///< why it failed
+  double run_ms = 0;               ///< all but the compiler
+  std::string reason;              ///< why it failed
+  std::vector<double> samples_us;  ///< of the median; mostly empty: QueryFilter::samples asks for them
 };
 
 /// The measurements of one op for one problem on one device, with the same caches and launches.
