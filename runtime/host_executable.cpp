@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <mutex>
@@ -86,10 +87,13 @@ void* open_library(const std::string& binary) {
     written += static_cast<std::size_t>(some);
   }
   // The loader recognises a library by its path, and file numbers are reused, so each load spells the path
-  // differently.
-  static std::atomic<unsigned> loads = 0;
+  // differently: by its number, and by the place of the counter, since another copy of this code in the
+  // process, such as that of a static export, counts its own loads.
+  static std::atomic<std::uint64_t> loads = 0;
   std::string path = "/proc/self/fd";
-  for (unsigned bits = ++loads; bits != 0; bits >>= 1) path += (bits & 1) != 0 ? "/." : "/";
+  for (const std::uint64_t word : {++loads, std::uint64_t{reinterpret_cast<std::uintptr_t>(&loads)}}) {
+    for (int bit = 0; bit < 64; ++bit) path += (word >> bit & 1) != 0 ? "/." : "/";
+  }
   path += "/" + std::to_string(file);
   errno = 0;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
