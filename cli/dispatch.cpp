@@ -128,6 +128,9 @@ void add_dispatch_commands(CLI::App& app) {
   command->add_flag("--static", request->is_static,
                     "Write sources, kernels and tables that an application's CMake builds as\n"
                     "tunesmith::dispatch, without SQLite, NVRTC and compiling at run time");
+  command->add_flag("--tvm-ffi", request->what.tvm_ffi,
+                    "As --static, and CMake builds all of it as one module for TVM FFI, which PyTorch,\n"
+                    "JAX, CuPy and C++ load; needs the Python package apache-tvm-ffi");
   command->add_option("--ops", request->what.ops, "With --static: only these, such as conv2d,reduce")
       ->delimiter(',');
   command->add_option("--problems", request->problem_file,
@@ -142,6 +145,7 @@ void add_dispatch_commands(CLI::App& app) {
     StaticRequest& what = request->what;
     what.database = database_or_default(what.database);
     what.device = device_filter(what.device);
+    request->is_static = request->is_static || what.tvm_ffi;
     if (request->is_static && !request->kernel.empty())
       throw UsageError("A kernel of your own has no --static export; leave out --static, or the kernel.");
     if (request->is_static) return print_static(*request);

@@ -219,7 +219,11 @@ StaticReport export_static(const StaticRequest& request, const std::filesystem::
     for (const std::string& op : report.ops) kernels.add(find_op(op), device);
   }
   make_unique(report.targets);
-  StaticFolder files{.ops = report.ops, .targets = report.targets, .kernels = kernels.all(), .tables = {}};
+  StaticFolder files{.ops = report.ops,
+                     .targets = report.targets,
+                     .kernels = kernels.all(),
+                     .tables = {},
+                     .tvm_ffi = request.tvm_ffi};
   report.kernels = static_cast<int>(files.kernels.size());
   for (auto& [name, text] : write_solved_winners(database.rows, database.tables))
     files.tables["database/" + name] = text;

@@ -18,7 +18,8 @@ struct StaticRequest {
       ops;  ///< empty: the ops of the problems, or without problems all ops with known winners or tables
   std::vector<std::string> targets;  ///< targets in addition to those of the devices
   std::vector<ProblemsOfOp>
-      problems;  ///< only kernels for these, and bases; empty: for all winners and anchors
+      problems;          ///< only kernels for these, and bases; empty: for all winners and anchors
+  bool tvm_ffi = false;  ///< with the module for TVM FFI
 };
 
 struct StaticReport {

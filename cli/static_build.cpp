@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view list_file = "export.cmake";
+constexpr std::string_view tvm_ffi_file = "tvm_ffi_module.cpp";  // in cli/static/CMakeLists.txt too
 
 std::string file_of(const StaticKernel& kernel) {
   return (kernel.on_host ? "host/" : "gpu/") + kernel.name + (kernel.on_host ? ".cpp" : ".cu");
@@ -90,10 +91,13 @@ void write_static_folder(const StaticFolder& content, const fs::path& folder) {
     if (path.ends_with(".cpp") && !is_chosen_by_target(path)) sources.push_back(path);
   };
   for (const auto& [path, text] : library_sources()) {
-    if (path.find('/') == std::string::npos)
+    if (path == tvm_ffi_file) {  // a target of its own
+      if (content.tvm_ffi) files["source/" + path] = text;
+    } else if (path.find('/') == std::string::npos) {
       files[path] = text;
-    else
+    } else {
       add_source(path, text);
+    }
   }
   for (const auto& [path, text] : op_sources())
     if (belongs(path, content.ops)) add_source(path, text);

@@ -25,7 +25,8 @@ struct StaticKernel {
 struct StaticFolder {
   std::vector<std::string> ops, targets;
   std::vector<StaticKernel> kernels;
-  Texts tables;  ///< table texts by packed name
+  Texts tables;          ///< table texts by packed name
+  bool tvm_ffi = false;  ///< with the module for TVM FFI
 };
 
 /// Returns the library's own C++ files that do not belong to an op: "dispatch/planner.cpp". The build writes

@@ -28,10 +28,11 @@ def test_the_page_builds_the_example():
     assert "tvm-ffi-config" in command() and (repository / "examples/tvm_ffi_module.cpp").exists()
 
 
+has_tools = importlib.util.find_spec("tvm_ffi") is not None and shutil.which("c++") is not None
+
+
 @pytest.mark.skipif(
-    importlib.util.find_spec("tvm_ffi") is None
-    or shutil.which("c++") is None
-    or not (build / "libtunesmith.so").exists(),
+    not has_tools or not (build / "libtunesmith.so").exists(),
     reason="apache-tvm-ffi, a compiler or the shared library is missing",
 )
 def test_one_module_launches_any_op(tmp_path):
@@ -47,7 +48,30 @@ def test_one_module_launches_any_op(tmp_path):
     )  # fmt: skip
     path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
     subprocess.run(words, shell=True, check=True, cwd=tmp_path, env={**os.environ, "PATH": path})
-    module = tvm_ffi.load_module(str(tmp_path / "tunesmith_tvm.so"))
+    use(tvm_ffi.load_module(str(tmp_path / "tunesmith_tvm.so")))
+
+
+@pytest.mark.skipif(
+    not has_tools or shutil.which("cmake") is None, reason="apache-tvm-ffi, a compiler or CMake is missing"
+)
+def test_an_exported_module_has_all_that_it_needs(tmp_path):
+    import tvm_ffi
+
+    problems = (
+        "conv2d height=9 width=12 mask_height=3 mask_width=3 boundary=reflect\n"
+        "transpose height=9 width=12\ntranspose height=9 width=13\n"
+    )
+    (tmp_path / "problems.txt").write_text(problems)
+    words = ["--target", "host", "--problems", "problems.txt", "--to", "module"]
+    subprocess.run([tunesmith.program(), "export", "--tvm-ffi", *words], check=True, cwd=tmp_path)
+    settings = [f"-DPython_EXECUTABLE={sys.executable}", "-DTUNESMITH_TARGETS=host"]
+    subprocess.run(["cmake", "-S", "module", "-B", "b", *settings], check=True, cwd=tmp_path)
+    subprocess.run(["cmake", "--build", "b", "-j", "2"], check=True, cwd=tmp_path)
+    use(tvm_ffi.load_module(str(tmp_path / "b/tunesmith_tvm_ffi.so")))
+
+
+def use(module):
+    import tvm_ffi
 
     def shared(array):
         return tvm_ffi.from_dlpack(array)

@@ -257,6 +257,16 @@ TEST_F(StaticExport, IsTheSameEachTimeAndReplacesOnlyAnExport) {
   EXPECT_TRUE(fs::exists(scratch.path() / "first/source/templates/conv2d/op.cpp"));
   EXPECT_FALSE(fs::exists(scratch.path() / "first/source/templates/reduce")) << "nothing is known of it";
 
+  expect_success(export_to("second", "--tvm-ffi"));
+  EXPECT_TRUE(fs::exists(scratch.path() / "second/source/tvm_ffi_module.cpp"));
+  const Outcome without = scratch.shell(
+      "mkdir -p without/tvm_ffi && echo 'raise ImportError' > without/tvm_ffi/__init__.py && "
+      "PYTHONPATH=without " CMAKE " -S second -B module");
+  EXPECT_NE(without.exit_code, 0);
+  EXPECT_THAT(without.err, HasSubstr("package apache-tvm-ffi"));
+  expect_success(export_to("second"));
+  EXPECT_EQ(scratch.shell("diff -r first second").out, "") << "without the module";
+
   fs::create_directory(scratch.path() / "mine");
   std::ofstream(scratch.path() / "mine/notes.txt") << "mine";
   const Outcome refused = export_to("mine");
