@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <typeinfo>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "bind.h"
 #include "cuda.h"
 #include "generator/number_text.h"
+#include "kept_object.h"
 
 namespace tunesmith::python {
 namespace {
@@ -110,13 +112,43 @@ void set_byte_strides(Array& array, const std::vector<std::int64_t>& strides) {
 }
 
 // object.NAME, its name is made once, which takes half the time of nb::handle::attr().
-#define TUNESMITH_GET(object, name)                                     \
-  [&](nb::handle from) {                                                \
-    static PyObject* const interned = PyUnicode_InternFromString(name); \
-    PyObject* const found = PyObject_GetAttr(from.ptr(), interned);     \
-    if (found == nullptr) throw nb::python_error();                     \
-    return nb::steal(found);                                            \
+#define TUNESMITH_GET(object, name)                                                             \
+  [&](nb::handle from) {                                                                        \
+    static constinit KeptObject kept;                                                           \
+    nb::handle interned = kept.get([] { return nb::steal(PyUnicode_InternFromString(name)); }); \
+    PyObject* const found = PyObject_GetAttr(from.ptr(), interned.ptr());                       \
+    if (found == nullptr) throw nb::python_error();                                             \
+    return nb::steal(found);                                                                    \
   }(object)
+
+// A table that threads share, of what is known of objects by their addresses. It keeps references to the last
+// 16 of them, so that no other object gets their addresses.
+template <typename Value>
+class KnownObjects {
+ public:
+  std::optional<Value> find(nb::handle object) {
+    const nb::ft_lock_guard lock(mutex_);
+    for (const auto& [known, value] : entries_) {
+      if (known == object.ptr()) return value;
+    }
+    return std::nullopt;
+  }
+
+  void add(nb::handle object, const Value& value) {
+    nb::object replaced = nb::borrow(object);
+    {
+      const nb::ft_lock_guard lock(mutex_);
+      auto& [known, its_value] = entries_[next_++ % entries_.size()];
+      its_value = value;
+      replaced = nb::steal(std::exchange(known, replaced.release().ptr()));
+    }  // a reference is let go without the lock, because that may run Python
+  }
+
+ private:
+  nb::ft_mutex mutex_;  // does nothing where the GIL is held
+  std::array<std::pair<PyObject*, Value>, 16> entries_{};
+  std::size_t next_ = 0;
+};
 
 std::vector<std::int64_t> integers(nb::handle sequence) {
   std::vector<std::int64_t> found;
@@ -161,12 +193,9 @@ const char* refusal_of(nb::handle array) {
 
 // The class of a type, by the module that defines it. It is cached, because a type's answer never changes.
 Class class_of(nb::handle object) {
-  static std::array<std::pair<PyObject*, Class>, 16> known{};
-  static std::size_t next = 0;
+  static constinit KnownObjects<Class> known;
   nb::handle type = object.type();
-  for (const auto& [seen, found] : known) {
-    if (seen == type.ptr()) return found;
-  }
+  if (const std::optional<Class> found = known.find(type)) return *found;
   std::string module;  // a type of ctypes may have None
   nb::try_cast(nb::getattr(type, "__module__", nb::none()), module);
   const std::string root = module.substr(0, module.find('.'));
@@ -179,11 +208,10 @@ Class class_of(nb::handle object) {
   if (library == ArrayLibrary::other && PyObject_CheckBuffer(object.ptr()) != 0 &&
       nb::isinstance(object, nb::module_::import_("numpy").attr("ndarray")))
     library = ArrayLibrary::numpy;  // a subclass that another package defines
-  auto& entry = known[next++ % known.size()];
-  Py_XDECREF(entry.first);
-  entry = {nb::borrow(type).release().ptr(),  // the reference is kept, so that its address is not used again
-           {library, library == ArrayLibrary::numpy ? refusal_of(object) : nullptr, exchange_of(type)}};
-  return entry.second;
+  const Class found = {library, library == ArrayLibrary::numpy ? refusal_of(object) : nullptr,
+                       exchange_of(type)};
+  known.add(type, found);
+  return found;
 }
 
 // The type of a format of Python's struct module.
@@ -240,17 +268,13 @@ void read_torch(nb::handle tensor, Array& array) {
         "The tensor requires a gradient, which this function does not compute; give tensor.detach(), or "
         "import "
         "tunesmith.torch_ops and call an operator of torch.ops.tunesmith, most of which do.");
-  static std::array<std::pair<PyObject*, const Type*>, 16> known{};  // torch.dtype objects live for ever
+  static constinit KnownObjects<const Type*> known;
   nb::object dtype = TUNESMITH_GET(tensor, "dtype");
-  const Type* type = nullptr;
-  std::size_t k = 0;
-  for (; k < known.size() && known[k].first != nullptr; ++k) {
-    if (known[k].first == dtype.ptr()) type = known[k].second;
-  }
+  const Type* type = known.find(dtype).value_or(nullptr);
   if (type == nullptr) {
     const auto text = nb::cast<std::string>(nb::str(dtype));  // "torch.float32"
     type = &type_of(std::string_view(text).substr(text.find('.') + 1));
-    if (k < known.size()) known[k] = {nb::borrow(dtype).release().ptr(), type};
+    known.add(dtype, type);
   }
   set_type(array, *type);
   if (type->kind == 'c' && TUNESMITH_GET(tensor, "is_conj")().is(Py_True))
@@ -547,18 +571,19 @@ std::uintptr_t current_stream(const Array& array) {
   if (array.stream) return *array.stream;
   if (array.library == ArrayLibrary::torch) {
     // The function that PyTorch's own compiled kernels call; the public function makes a Stream object first.
-    static PyObject* const current =
-        nb::getattr(nb::module_::import_("torch._C"), "_cuda_getCurrentRawStream", nb::none())
-            .release()
-            .ptr();
-    if (!nb::handle(current).is_none()) return nb::cast<std::uintptr_t>(nb::handle(current)(array.device));
+    static constinit KeptObject kept;
+    nb::handle current = kept.get([]() -> nb::object {
+      return nb::getattr(nb::module_::import_("torch._C"), "_cuda_getCurrentRawStream", nb::none());
+    });
+    if (!current.is_none()) return nb::cast<std::uintptr_t>(current(array.device));
     return nb::cast<std::uintptr_t>(
         nb::module_::import_("torch.cuda").attr("current_stream")(array.device).attr("cuda_stream"));
   }
   if (array.library == ArrayLibrary::cupy) {
-    static PyObject* const current =
-        nb::object(nb::module_::import_("cupy.cuda").attr("get_current_stream")).release().ptr();
-    return nb::cast<std::uintptr_t>(nb::handle(current)(array.device).attr("ptr"));
+    static constinit KeptObject kept;
+    nb::handle current =
+        kept.get([]() -> nb::object { return nb::module_::import_("cupy.cuda").attr("get_current_stream"); });
+    return nb::cast<std::uintptr_t>(current(array.device).attr("ptr"));
   }
   return 0;
 }

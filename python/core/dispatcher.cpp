@@ -28,7 +28,7 @@ namespace {
 PyPlan plan_of(const PyDispatcher& self, const std::string& op, const std::string& problem) {
   nb::gil_scoped_release release;
   Plan plan = self.dispatcher->plan(op, problem);
-  return {.dispatcher = self.dispatcher, .op = &find_op(op), .plan = std::move(plan)};
+  return {self.dispatcher, find_op(op), std::move(plan)};
 }
 
 Compile compile_of(const std::string& word) {

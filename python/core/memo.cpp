@@ -53,11 +53,11 @@ std::uintptr_t alignment_of(const Array& array) {
 
 Memo::Memo(std::vector<std::string> names, const std::vector<int>& arrays, const std::vector<int>& by_content,
            int more)
-    : epoch_(epoch),
-      names_(std::move(names)),
+    : names_(std::move(names)),
       uses_(names_.size(), Use::setting),
       positional_(more < 0 ? uses_.size() : static_cast<std::size_t>(more)),
-      other_(more < 0 ? Use::setting : Use::array) {
+      other_(more < 0 ? Use::setting : Use::array),
+      epoch_(epoch) {
   for (const int k : arrays) uses_.at(static_cast<std::size_t>(k)) = Use::array;
   for (const int k : by_content) uses_.at(static_cast<std::size_t>(k)) = Use::content;
 }
@@ -154,15 +154,24 @@ bool Memo::describe(const nb::tuple& args, const nb::dict& kwargs, CallDescripti
 }
 
 nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb::callable& default_device) {
-  if (epoch_ != epoch) {
-    calls_.clear();
-    epoch_ = epoch;
+  Calls forgotten;  // let go without the lock, because that may run Python
+  bool is_empty = false;
+  {
+    const nb::ft_lock_guard lock(mutex_);
+    if (const std::uint64_t now = epoch; epoch_ != now) {
+      forgotten.swap(calls_);
+      epoch_ = now;
+    }
+    is_empty = calls_.empty();
   }
   CallDescription seen;
-  if (calls_.empty() || !describe(args, kwargs, seen)) return not_recorded();
-  const auto found = calls_.find(seen.key);
-  if (found == calls_.end()) return not_recorded();
-  const std::shared_ptr<Call> call = found->second;  // another thread may forget it
+  if (is_empty || !describe(args, kwargs, seen)) return not_recorded();
+  std::shared_ptr<const Call> call;
+  {
+    const nb::ft_lock_guard lock(mutex_);
+    if (const auto found = calls_.find(seen.key); found != calls_.end()) call = found->second;
+  }
+  if (!call) return not_recorded();
   if (call->device < 0 && !is_host(default_device)) return not_recorded();
   const std::vector<Array>& arrays = seen.arrays;
   for (const Slot& result :
@@ -180,8 +189,6 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
   }
   std::vector<std::pair<Plan, std::vector<void*>>> launches;
   for (const Step& step : call->steps) {
-    auto& plan = *nb::inst_ptr<PyPlan>(step.plan);
-    plan.renew();
     std::vector<void*> pointers;
     for (const Slot& slot : step.arrays) {
       switch (slot.from) {
@@ -199,7 +206,7 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
           break;
       }
     }
-    launches.emplace_back(plan.plan, std::move(pointers));
+    launches.emplace_back(nb::inst_ptr<PyPlan>(step.plan)->now(), std::move(pointers));
   }
   void* const stream = pointer_of(current_stream(arrays.front()));
   Status status;
@@ -337,8 +344,11 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
   }
   call->is_number = is_number;
   call->check = nb::borrow(check);
-  if (calls_.size() >= most_calls) calls_.clear();
-  calls_[seen.key] = std::move(call);
+  Calls forgotten;
+  std::shared_ptr<const Call> kept = std::move(call);
+  const nb::ft_lock_guard lock(mutex_);
+  if (calls_.size() >= most_calls) forgotten.swap(calls_);
+  calls_[seen.key].swap(kept);
 }
 
 void bind_memo(nb::module_& m) {

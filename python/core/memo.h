@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -73,13 +74,16 @@ class Memo {
   bool describe(const nb::tuple& args, const nb::dict& kwargs, CallDescription& seen) const;
   static bool describe(nb::handle value, Use use, CallDescription& seen);
 
-  static inline std::uint64_t epoch = 0;
-  std::uint64_t epoch_ = 0;
+  using Calls = std::unordered_map<std::string, std::shared_ptr<const Call>>;
+
+  static inline std::atomic<std::uint64_t> epoch = 0;
   std::vector<std::string> names_;
   std::vector<Use> uses_;
   std::size_t positional_;  ///< number of arguments that may be positional, without further arrays
   Use other_;               ///< the use of all others
-  std::unordered_map<std::string, std::shared_ptr<Call>> calls_;
+  nb::ft_mutex mutex_;      // of what follows; does nothing where the GIL is held
+  std::uint64_t epoch_ = 0;
+  Calls calls_;
 };
 
 }  // namespace tunesmith::python

@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,18 +26,6 @@
 namespace tunesmith::python {
 namespace {
 
-// The arguments' element types, by NumPy's names; empty: any type of the right size.
-const std::vector<std::string_view>& dtypes_of(PyPlan& plan) {
-  if (!plan.dtypes.empty()) return plan.dtypes;
-  const Problem problem = Problem::parse(plan.plan.problem());
-  const Value* dtype = problem.find("dtype");
-  const bool only_bits = dtype != nullptr && std::holds_alternative<std::string>(*dtype) &&
-                         numpy_name(dtype_of(problem)).empty();
-  for (const Argument& argument : plan.op->arguments)
-    plan.dtypes.push_back(only_bits ? "" : numpy_name(argument.dtype(problem)));
-  return plan.dtypes;
-}
-
 [[noreturn]] void refuse_value(const std::string& text) { throw nb::value_error(text.c_str()); }
 [[noreturn]] void refuse_type(const std::string& text) { throw nb::type_error(text.c_str()); }
 
@@ -51,7 +40,7 @@ std::int64_t span_bytes(const Array& array) {
 }
 
 void check_dtype(PyPlan& plan, std::size_t k, const Array& array) {
-  const std::string_view expected = dtypes_of(plan)[k];
+  const std::string_view expected = plan.dtypes()[k];
   if (!expected.empty() && array.dtype != expected)
     refuse_type("The argument " + plan.op->arguments[k].name + " of " + plan.op->name + " has elements of " +
                 std::string(array.dtype) + "; the plan is for " + std::string(expected) + ".");
@@ -60,9 +49,9 @@ void check_dtype(PyPlan& plan, std::size_t k, const Array& array) {
 // `by_words`: for this package's own functions, which have made the problem from the array: its strides and
 // its element type are those of the problem, and a new array of JAX may be filled. Their results are exactly
 // as large as the output of the launch: a part of a larger one would stay unwritten.
-void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool by_words) {
-  const Argument& expected = plan.op->arguments[k];
-  const std::string who = "The argument " + expected.name + " of " + plan.op->name;
+void check_argument(const Op& op, const Plan& plan, std::size_t k, const Array& array, bool by_words) {
+  const Argument& expected = op.arguments[k];
+  const std::string who = "The argument " + expected.name + " of " + op.name;
   for (std::size_t d = 0; d < array.shape.size(); ++d) {
     if (array.strides[d] < 0 && array.shape[d] > 1)
       refuse_value(who + " has a negative stride; copy it first.");
@@ -70,13 +59,13 @@ void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool 
   if (!by_words && !array.contiguous())
     refuse_value(who +
                  " has gaps between its elements or another order than C's; make a contiguous copy first.");
-  const std::int64_t wanted = plan.plan.argument_bytes(k);
+  const std::int64_t wanted = plan.argument_bytes(k);
   if (span_bytes(array) < wanted)
     refuse_value(who + " has " + std::to_string(span_bytes(array)) + " bytes; the plan's problem, " +
-                 plan.plan.problem() + ", needs " + std::to_string(wanted) + ".");
+                 plan.problem() + ", needs " + std::to_string(wanted) + ".");
   if (by_words && expected.role != Role::input && (span_bytes(array) != wanted || !array.contiguous()))
     throw std::logic_error(who + " has " + std::to_string(span_bytes(array)) +
-                           " bytes, but what is launched, " + plan.plan.problem() + ", writes " +
+                           " bytes, but what is launched, " + plan.problem() + ", writes " +
                            std::to_string(wanted) + " bytes without gaps; this is a mistake in tunesmith.");
   if (expected.role != Role::input && array.readonly && !(by_words && array.library == ArrayLibrary::jax))
     refuse_value(who + " is written, but the array is read-only.");
@@ -85,8 +74,7 @@ void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool 
 // `stream`: without it, the current stream of the arrays' own library.
 void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
             std::optional<std::uintptr_t> stream, nb::handle workspace, bool by_words) {
-  self.renew();
-  const Plan plan = self.plan;  // another thread may renew it
+  const Plan plan = self.now();
   const std::vector<Argument>& arguments = self.op->arguments;
   const std::size_t count = plan.argument_count();
   const std::size_t given = nb::len(arrays);
@@ -107,7 +95,7 @@ void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
     held[k] = nb::isinstance<Array>(object) ? *nb::inst_ptr<Array>(object) : array_of(object);
     const Array& array = held[k];
     if (!by_words) check_dtype(self, k, array);
-    check_argument(self, k, array, by_words);
+    check_argument(*self.op, plan, k, array, by_words);
     if (array.device >= 0 && array.device != ordinal)
       refuse_value("The argument " + arguments[k].name + " of " + self.op->name + " lies on CUDA device " +
                    std::to_string(array.device) + ", and the plan is for " +
@@ -185,6 +173,31 @@ std::string joined(const std::vector<std::string>& lines) {
 
 }  // namespace
 
+Plan PyPlan::now() {
+  Plan known = last();
+  if (!known.outdated()) return known;
+  {
+    nb::gil_scoped_release release;
+    known = dispatcher->plan(op->name, known.problem());
+  }
+  const nb::ft_lock_guard lock(mutex_);
+  plan_ = known;
+  return known;
+}
+
+const std::vector<std::string_view>& PyPlan::dtypes() {
+  const Plan plan = last();
+  std::call_once(dtypes_known_, [&] {
+    const Problem problem = Problem::parse(plan.problem());
+    const Value* dtype = problem.find("dtype");
+    const bool only_bits = dtype != nullptr && std::holds_alternative<std::string>(*dtype) &&
+                           numpy_name(dtype_of(problem)).empty();
+    for (const Argument& argument : op->arguments)
+      dtypes_.push_back(only_bits ? "" : numpy_name(argument.dtype(problem)));
+  });
+  return dtypes_;
+}
+
 void bind_plan(nb::module_& m) {
   nb::class_<PyPlan>(
       m, "Plan",
@@ -227,60 +240,62 @@ void bind_plan(nb::module_& m) {
           "launch() of Array objects, for functions that have made the problem from them.")
       .def(
           "explain",
-          [](const PyPlan& self, bool refusals) { return joined(self.plan.explanation(refusals)); },
+          [](const PyPlan& self, bool refusals) { return joined(self.last().explanation(refusals)); },
           nb::arg("refusals") = false,
           "How the choice was made, in a few sentences; with refusals also why others cannot be launched. It "
           "raises nothing.")
       .def_prop_ro(
           "op", [](const PyPlan& self) { return self.op->name; }, "The op's name.")
       .def_prop_ro(
-          "problem", [](const PyPlan& self) { return self.plan.problem(); }, "Complete, in the op's order.")
+          "problem", [](const PyPlan& self) { return self.last().problem(); }, "Complete, in the op's order.")
       .def_prop_ro(
-          "device", [](const PyPlan& self) { return self.plan.device(); }, "The device's name.")
+          "device", [](const PyPlan& self) { return self.last().device(); }, "The device's name.")
       .def_prop_ro(
-          "match", [](const PyPlan& self) { return name(self.plan.match()); },
+          "match", [](const PyPlan& self) { return name(self.last().match()); },
           "exact, predicted, other_device or base.")
       .def_prop_ro(
-          "expected_us", [](const PyPlan& self) { return self.plan.expected_us(); },
+          "expected_us", [](const PyPlan& self) { return self.last().expected_us(); },
           "Of one launch, in microseconds; 0: not known.")
       .def_prop_ro(
-          "expected_loss", [](const PyPlan& self) { return self.plan.expected_loss(); },
+          "expected_loss", [](const PyPlan& self) { return self.last().expected_loss(); },
           "What tuning is expected to gain: 0.1 is 10 % behind the best time.")
       .def_prop_ro(
-          "template", [](const PyPlan& self) { return self.plan.variant().template_name; },
+          "template", [](const PyPlan& self) { return self.last().variant().template_name; },
           "The template of the variant that it launches.")
       .def_prop_ro(
-          "config", [](const PyPlan& self) { return self.plan.variant().config; },
+          "config", [](const PyPlan& self) { return self.last().variant().config; },
           "The values of its axes, as text.")
       .def_prop_ro(
-          "alignment_bytes", [](const PyPlan& self) { return self.plan.alignment_bytes(); },
+          "alignment_bytes", [](const PyPlan& self) { return self.last().alignment_bytes(); },
           "Of pointers, for this variant; others take another.")
       .def_prop_ro(
-          "workspace_bytes", [](const PyPlan& self) { return self.plan.workspace_bytes(); },
+          "workspace_bytes", [](const PyPlan& self) { return self.last().workspace_bytes(); },
           "Of the memory that a launch needs besides its arrays.")
       .def_prop_ro(
-          "warning", [](const PyPlan& self) { return self.plan.warning(); },
+          "warning", [](const PyPlan& self) { return self.last().warning(); },
           "Why what it launches may be wrong; mostly empty.")
       .def_prop_ro(
-          "outdated", [](const PyPlan& self) { return self.plan.outdated(); },
+          "outdated", [](const PyPlan& self) { return self.last().outdated(); },
           "Whether there is, or may be, a better plan for the problem now.")
       .def_prop_ro(
           "arguments",
           [](PyPlan& self) {
             nb::list found;
-            const std::vector<std::string_view>& dtypes = dtypes_of(self);
+            const std::vector<std::string_view>& dtypes = self.dtypes();
+            const Plan plan = self.last();
             for (std::size_t k = 0; k < dtypes.size(); ++k) {
               const Argument& argument = self.op->arguments[k];
               found.append(nb::make_tuple(argument.name, std::string(name(argument.role)), dtypes[k],
-                                          self.plan.argument_bytes(k)));
+                                          plan.argument_bytes(k)));
             }
             return found;
           },
           "A tuple for each array: its name, input, output or inout, its dtype (\"\": any), its bytes.")
       .def("__repr__", [](const PyPlan& self) {
-        return "<tunesmith.Plan " + self.op->name + " " + self.plan.problem() + ": " +
-               self.plan.variant().template_name + " " + self.plan.variant().config + ", " +
-               std::string(name(self.plan.match())) + ">";
+        const Plan plan = self.last();
+        return "<tunesmith.Plan " + self.op->name + " " + plan.problem() + ": " +
+               plan.variant().template_name + " " + plan.variant().config + ", " +
+               std::string(name(plan.match())) + ">";
       });
 }
 

@@ -5,9 +5,11 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "generator/op.h"
@@ -22,18 +24,34 @@ struct PyDispatcher {
   std::shared_ptr<Dispatcher> dispatcher;
 };
 
-/// Always the plan that the dispatcher would give now.
-struct PyPlan {
-  std::shared_ptr<Dispatcher> dispatcher;
-  const Op* op = nullptr;  ///< valid for the rest of the process
-  Plan plan;
-  std::vector<std::string_view> dtypes = {};  ///< of the arguments; empty before they are asked for
+/// Always the plan that the dispatcher would give now. Threads may share it.
+class PyPlan {
+ public:
+  PyPlan(std::shared_ptr<Dispatcher> its_dispatcher, const Op& its_op, Plan first)
+      : dispatcher(std::move(its_dispatcher)), op(&its_op), plan_(std::move(first)) {}
+  PyPlan(PyPlan&& other) noexcept  // before it is shared
+      : dispatcher(std::move(other.dispatcher)), op(other.op), plan_(std::move(other.plan_)) {}
 
-  void renew() {
-    if (!plan.outdated()) return;
-    nb::gil_scoped_release release;
-    plan = dispatcher->plan(op->name, plan.problem());
+  std::shared_ptr<Dispatcher> dispatcher;
+  const Op* op;  ///< valid for the rest of the process
+
+  /// The plan that was given last.
+  Plan last() const {
+    const nb::ft_lock_guard lock(mutex_);
+    return plan_;
   }
+
+  /// The plan that the dispatcher gives now, while other threads run Python.
+  Plan now();
+
+  /// The element types of the arguments, by NumPy's names; empty: any type of the right size.
+  const std::vector<std::string_view>& dtypes();
+
+ private:
+  mutable nb::ft_mutex mutex_;  // does nothing where the GIL is held
+  Plan plan_;
+  std::once_flag dtypes_known_;
+  std::vector<std::string_view> dtypes_;
 };
 
 [[noreturn]] inline void raise(const Status& status) {

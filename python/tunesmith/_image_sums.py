@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections
 import itertools
 import math
+import threading
 
 import numpy as np
 
@@ -17,20 +18,23 @@ from ._types import _complex_parts, types_of
 
 _images = types_of("conv2d")
 _masks: collections.OrderedDict = collections.OrderedDict()  # on devices, by contents: an application has few
+_lock = threading.Lock()  # of _masks
 
 
 def _on_device(mask: np.ndarray, like: InputArray) -> InputArray:
     if like.array.device < 0:
         return InputArray(mask, like).constant()
     key = (like.array.kind, like.array.device, mask.shape, mask.dtype.str, mask.tobytes())
-    found = _masks.get(key)
+    with _lock:
+        found = _masks.get(key)
+        if found is not None:
+            _masks.move_to_end(key)
     if found is None:
         found = InputArray(mask, like)
-        _masks[key] = found
-        if len(_masks) > 64:
-            _masks.popitem(last=False)
-    else:
-        _masks.move_to_end(key)
+        with _lock:
+            _masks[key] = found
+            if len(_masks) > 64:
+                _masks.popitem(last=False)
     return found.constant()
 
 
