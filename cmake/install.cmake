@@ -99,7 +99,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL library development program op)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON) # The kernels are in both libraries, so that all in one archive would be large.
-set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON) # The archives are unpacked into the same folder.
+set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/cmake/package.cmake")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
 find_program(dpkg_shlibdeps dpkg-shlibdeps)
