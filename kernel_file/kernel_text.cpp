@@ -102,6 +102,7 @@ std::string includes_text(const std::string& lines, std::string_view code, const
   }
   for (const std::string_view twin : twins) text += "#include \"common/" + std::string(twin) + ".cuh\"\n";
   text += library_text(code);
+  if (find_word(code, "volatile") != std::string::npos) text += "#include \"common/volatile_looks.cuh\"\n";
   static const std::regex aligned_shared(R"(\b__shared__\s+alignas\b)");
   if (std::regex_search(code.begin(), code.end(), aligned_shared))
     text += "#include \"common/aligned_shared.cuh\"\n";  // the last: it defines a macro of that name

@@ -149,7 +149,7 @@ bool is_host_memory(const void* first, std::size_t bytes) noexcept;
 
 /// Results of launch() on the host: a kernel wrote past its dynamic shared memory, or, in a process that has
 /// called catch_host_faults(), accessed memory that does not exist.
-inline constexpr int host_shared_overrun = 2, host_fault = 7;
+inline constexpr int host_shared_overrun = 2, host_fault = 7, host_waits_for_ever = 14;
 
 /// After this call such an access ends its launch instead of this process.
 void catch_host_faults();

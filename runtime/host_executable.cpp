@@ -362,6 +362,9 @@ class HostExecutable : public Executable {
       case grid_waits:
         return "threads waited at grid.sync() for others that never arrive, because a block or a thread has "
                "ended or waits elsewhere";
+      case host_waits_for_ever:
+        return "the kernel waits for ever: its threads look again and again at words in memory that no "
+               "thread changes; is a lock not released, or a flag not set?";
       default:
         return "the launch on the host returned the unknown code " + std::to_string(error);
     }

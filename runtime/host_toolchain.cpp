@@ -189,6 +189,10 @@ const std::vector<std::string> watched_by_gcc = {
 const std::vector<std::string> watched_by_clang = {"-mllvm", "-tsan-distinguish-volatile=1", "-mllvm",
                                                    "-tsan-instrument-func-entry-exit=0"};
 const std::vector<std::string> wrapping_by_clang = {"-fsanitize=unsigned-integer-overflow"};
+// Flags for a text that has this line of templates/common/host/volatile_looks.h.
+const std::vector<std::string> looking_flags = {"-DTUNESMITH_LOOKS", "-fno-threadsafe-statics",
+                                                "-fsanitize=thread"};
+constexpr std::string_view looks_line = "#define TUNESMITH_VOLATILE_LOOKS 1";
 
 class HostToolchain : public Toolchain {
  public:
@@ -205,11 +209,13 @@ class HostToolchain : public Toolchain {
       throw Error("The C++ compiler " + compiler_ +
                   " reports no version; set TUNESMITH_CXX to a working compiler.");
     }
+    const bool is_clang = identity_.find("clang") != std::string::npos;
+    const auto& more = is_clang ? watched_by_clang : watched_by_gcc;
+    looking_flags_ = looking_flags;
+    looking_flags_.insert(looking_flags_.end(), more.begin(), more.end());
     if (watched_) {
-      const bool is_clang = identity_.find("clang") != std::string::npos;
       wraps_ = wrapping && is_clang;
       flags_.insert(flags_.end(), watched_flags.begin(), watched_flags.end());
-      const auto& more = is_clang ? watched_by_clang : watched_by_gcc;
       flags_.insert(flags_.end(), more.begin(), more.end());
       if (wraps_) flags_.insert(flags_.end(), wrapping_by_clang.begin(), wrapping_by_clang.end());
     }
@@ -232,11 +238,13 @@ class HostToolchain : public Toolchain {
     }
     std::vector<std::string> words = {compiler_, "-x", "c++"};
     words.insert(words.end(), flags_.begin(), flags_.end());
+    const bool is_looking = looks(source.text);
+    if (is_looking) words.insert(words.end(), looking_flags_.begin(), looking_flags_.end());
     words.insert(words.end(), {"-w", "-fPIC", "-fvisibility=hidden"});
     Patience rest = patience;
     rest.limit = std::min(limit_, patience.limit);
     Run result;
-    if (watched_) {
+    if (watched_ || is_looking) {
       const fs::path part = scratch.path() / "variant.o";
       words.insert(words.end(), {"-c", "-o", part.string(), text.string()});
       result = run(words, log, rest);
@@ -284,7 +292,17 @@ class HostToolchain : public Toolchain {
     return run(words, log, patience);
   }
 
+  bool looks(std::string_view text) const {
+#if defined(__SANITIZE_ADDRESS__)  // not compatible with the other sanitizers
+    static_cast<void>(text);
+    return false;
+#else
+    return !watched_ && text.find(looks_line) != std::string_view::npos;
+#endif
+  }
+
   std::string compiler_;
+  std::vector<std::string> looking_flags_;
   std::chrono::milliseconds limit_;
   bool watched_, wraps_ = false;
   std::string identity_;

@@ -49,6 +49,24 @@ TEST_F(AccessOrderTest, BlocksAreInOrderByAFenceAndAWordThatBothUpdate) {
   EXPECT_TRUE(order_.is_before(earlier, 0));
 }
 
+TEST_F(AccessOrderTest, ManyBlocksHandTwoWordsOnInTurn) {
+  const char other = 0;
+  const auto earlier = access(0);
+  for (std::uint32_t block = 0; block < 100; ++block) {
+    if (block > 0) order_.begin_block(block);
+    for (const char* const word : {&word_, &other}) order_.acquire(word, 0);
+    order_.fence(0, true);
+    for (const char* const word : {&word_, &other}) order_.release(word, 0);
+  }
+  const auto late = access(0);
+  order_.fence(0, true);
+  order_.release(&other, 0);
+  order_.begin_block(100);
+  order_.acquire(&other, 0);
+  EXPECT_TRUE(order_.is_before(earlier, 0));
+  EXPECT_TRUE(order_.is_before(late, 0));
+}
+
 TEST_F(AccessOrderTest, AWordWithoutAFenceBeforeItPutsNothingInOrder) {
   const auto earlier = access(0);
   order_.release(&word_, 0);

@@ -293,11 +293,39 @@ TEST_F(Watched, AFlagThatIsSetBackMayBeMissed) {
   EXPECT_THAT(watcher_.finding().sentence, HasSubstr("Block 2 sets element 1 of x back"));
 }
 
+TEST_F(Watched, AWarpMayWaitForAFlagOfAnotherWarp) {
+  look(1, 40);
+  write(0, 0, 7);
+  fence(0);
+  announce(1, 0, 1);
+  EXPECT_TRUE(look(1, 40));
+  EXPECT_TRUE(read(0, 40));
+  announce(1, 40, 0);  // it has taken what was announced
+  EXPECT_EQ(found(), Watcher::FindingKind::none);
+}
+
+TEST_F(Watched, AFlagWithoutAFenceIsARace) {
+  write(0, 0, 7);
+  announce(1, 0, 1);
+  EXPECT_FALSE(look(1, 40));
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("without a __syncthreads()"));
+}
+
+TEST_F(Watched, AFlagBeforeItsDataIsARace) {
+  fence(0);
+  announce(1, 0, 1);
+  write(0, 0, 7);
+  EXPECT_TRUE(look(1, 40));
+  EXPECT_FALSE(read(0, 40));
+}
+
 TEST_F(Watched, AThreadThatLooksForEverIsStuck) {
   bool goes_on = true;
   for (int n = 0; n < 1'000'000 && goes_on; ++n) goes_on = look(2, 5);
   EXPECT_FALSE(goes_on);
-  EXPECT_THAT(watcher_.stuck(), HasSubstr("Thread 5 of block 0 waits for a change of element 2 of x"));
+  EXPECT_THAT(
+      watcher_.stuck(),
+      HasSubstr("The kernel waits for ever: thread 5 of block 0 waits for a change of element 2 of x"));
 }
 
 TEST_F(Watched, AThreadThatLooksWhileOthersWriteIsNot) {

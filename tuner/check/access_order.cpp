@@ -15,15 +15,18 @@ void AccessOrder::begin() {
   grid_barrier_ = 0;
   fences_.clear();
   releases_.clear();
+  handed_on_.clear();
 }
 
 void AccessOrder::begin_block(std::uint32_t block) {
   block_ = block;
   barrier();
   warp_full_.fill(0);
+  first_fence_.clear();
   met_.clear();
   acquired_.clear();
   acquired_of_.clear();
+  acquired_times_.clear();
   forwarded_of_.clear();
   released_within_.clear();
   acquired_within_.clear();
@@ -87,6 +90,12 @@ void AccessOrder::wait(const void* signal, std::uint16_t thread) {
 
 void AccessOrder::fence(std::uint16_t thread, bool of_device) {
   fences_[block_].push_back({tick(), barrier_, thread, of_device});
+  first_fence_.try_emplace(thread, now());
+}
+
+bool AccessOrder::has_fenced(std::uint16_t thread, std::uint64_t before) const {
+  const auto found = first_fence_.find(thread);
+  return found != first_fence_.end() && found->second < before;
 }
 
 bool AccessOrder::is_before(const Access& earlier, std::uint16_t second) const {
@@ -109,6 +118,7 @@ bool AccessOrder::is_before(const Access& earlier, std::uint16_t second) const {
   if (fences == fences_.end()) return false;
   for (const auto& [by, release] : acquired_within_) {
     if (by != second / 32) continue;
+    if (release.thread == first && release.time == time) return true;  // it is the signal itself
     for (const Fence& fence : fences->second) {
       const bool own =
           fence.thread == first || (fence.thread / 32 == first / 32 && warp_full_[warp & 31] > time);
@@ -139,9 +149,10 @@ bool AccessOrder::is_released(const Access& access) const {
 void AccessOrder::release(const char* at, std::uint16_t thread) {
   if (!fences_.contains(block_)) return;
   std::vector<Release>& all = releases_[at];
+  // Words that are released in turn would otherwise hand on all of each other's releases, again and again.
   const auto add = [&](Release one) {
     one.word = at;
-    if (all.size() < most_releases) all.push_back(one);
+    if (all.size() < most_releases && handed_on_.emplace(at, one.time).second) all.push_back(one);
   };
   add({block_, thread, time_, barrier_, at});
   released_within_[at].push_back({block_, thread, time_, barrier_, at});
@@ -163,7 +174,7 @@ void AccessOrder::acquire(const char* at, std::uint16_t thread, std::uint64_t un
   std::size_t& known = acquired_of_[at];
   for (; known < found->second.size() && found->second[known].time < until; ++known) {
     const Release& one = found->second[known];
-    if (one.block != block_) acquired_[one.block].push_back(one);
+    if (one.block != block_ && acquired_times_.insert(one.time).second) acquired_[one.block].push_back(one);
   }
 }
 

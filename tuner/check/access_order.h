@@ -5,14 +5,17 @@
 // both threads lies between them, or if the first thread then arrives at a signal (a cuda::barrier) for which
 // the second waits before its access. Blocks have no order, unless a thread of the first executes a
 // __threadfence() after its access and then an atomic operation (or a volatile store), and the second block
-// an atomic operation (or a volatile load) on the same word after that.
+// an atomic operation (or a volatile load) on the same word after that. The warps of a block tell each other
+// in this way too, by any fence.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,6 +37,8 @@ class AccessOrder {
   /// The lanes of the warp that take part.
   void collective(std::uint32_t warp, unsigned lanes);
   void fence(std::uint16_t thread, bool of_device);
+  /// True if the thread of the running block has passed a fence before that time.
+  bool has_fenced(std::uint16_t thread, std::uint64_t before) const;
   /// The thread arrives at a signal of its block, which tells those who wait for it what this thread knows.
   void arrive(const void* signal, std::uint16_t thread);
   /// The thread has waited for all that have arrived.
@@ -77,11 +82,14 @@ class AccessOrder {
   std::array<std::uint64_t, 32> warp_full_ = {};                    // by warp: all its lanes met
   std::unordered_map<std::uint32_t, std::uint64_t> met_;            // by two threads of a warp
   std::unordered_map<std::uint32_t, std::vector<Fence>> fences_;    // by block
+  std::unordered_map<std::uint16_t, std::uint64_t> first_fence_;    // by thread of the running block
   std::unordered_map<const char*, std::vector<Release>> releases_;  // by word
+  std::set<std::pair<const char*, std::uint64_t>> handed_on_;       // by word: the times of its releases
   // The acquisitions of the running block: the releases by their block; and by word, how many of its
   // releases.
   std::unordered_map<std::uint32_t, std::vector<Release>> acquired_;
   std::unordered_map<const char*, std::size_t> acquired_of_;
+  std::unordered_set<std::uint64_t> acquired_times_;
   // By word and block, how many of that block's releases were handed on with the word.
   std::map<std::pair<const char*, std::uint32_t>, std::size_t> forwarded_of_;
   // The running block's own releases by their word, those that its warps have acquired, and how many of a

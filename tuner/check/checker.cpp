@@ -223,8 +223,11 @@ std::optional<CheckFailure> Checker::after(ProblemArrays& on, int error, Executa
     return on.fault(host_fault_address(), workspaces_.get(work.workspace_bytes), work.workspace_bytes);
   }
   if (error != 0) {
-    const bool overrun = host_ && error == host_shared_overrun;
-    return CheckFailure{overrun ? Verdict::out_of_bounds : Verdict::launch_error,
+    const Verdict verdict = !host_                         ? Verdict::launch_error
+                            : error == host_shared_overrun ? Verdict::out_of_bounds
+                            : error == host_waits_for_ever ? Verdict::timeout
+                                                           : Verdict::launch_error;
+    return CheckFailure{verdict,
                         "The launch failed on " + on.where() + ": " + executable.describe(error) + "."};
   }
   try {

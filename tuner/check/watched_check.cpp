@@ -294,10 +294,11 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
 CheckFailure WatchedCheck::endless(const Watcher& watcher, const std::string& order, const Source& source,
                                    const ProblemArrays& on) const {
   const std::string more =
-      order.empty() ? ": it waits for what the same block has not done, or for a block that has not started. "
-                      "Blocks can "
-                      "wait for each other only if all run at the same time, which needs a cooperative launch"
-                    : order;
+      order.empty()
+          ? ", which no thread makes: a lock is not released, a flag is not set, or a block is needed "
+            "that has not started. Blocks can wait for each other only if all run at the same time, "
+            "which needs a cooperative launch"
+          : order;
   return {Verdict::timeout, located(watcher.stuck(), source.text) + more + ", on " + on.where() + "."};
 }
 

@@ -306,7 +306,7 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
   if (at + bytes > region->array.start + region->array.bytes)
     return outside(region->array.start + region->array.bytes, 1, kind);
   const bool may_wait = kind == AccessKind::volatile_read || kind == AccessKind::atomic;
-  if (may_wait && !region->is_shared && !goes_on(*region, at, bytes, thread)) return false;
+  if (may_wait && !goes_on(*region, at, bytes, thread)) return false;
   if (!races_) {
     if (writes(kind)) remember(*region, at, bytes, kind, static_cast<std::uint16_t>(thread));
     return true;
@@ -329,7 +329,6 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
   }
   if (kind == AccessKind::volatile_read) order_.acquire(at, who);
   if (writes(kind)) {
-    if (kind == AccessKind::volatile_write) order_.release(at, who);
     remember(*region, at, bytes, kind, who);
     pending_.time = time;
     return true;
@@ -439,11 +438,11 @@ void Watcher::late(const Region& region, const char* at, std::int64_t bytes, std
 }
 
 bool Watcher::goes_on(const Region& region, const char* at, std::int64_t bytes, int thread) {
-  constexpr std::size_t patience = 200'000, of_a_word = 200;
+  constexpr std::size_t patience = 20'000, of_a_word = 200;
   looked_at_.emplace(at, static_cast<std::uint16_t>(thread));
   if (++looks_ < patience + of_a_word * looked_at_.size()) return true;
-  stuck_ = "Thread " + std::to_string(thread) + " of block " + std::to_string(order_.block()) +
-           " waits for a change of " + place(region, at, bytes);
+  stuck_ = "The kernel waits for ever: thread " + std::to_string(thread) + " of block " +
+           std::to_string(order_.block()) + " waits for a change of " + place(region, at, bytes);
   return false;
 }
 
@@ -495,9 +494,12 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
   for (std::size_t n = first; n <= last; ++n) {
     Cell& cell = region.cells[n];
     const bool is_here = cell.written > 0 && !(region.is_shared && cell.writer_block != order_.block());
-    // Blocks wait for each other by volatile loads of another block's volatile stores.
-    const bool is_signal = cell.writer_block != order_.block() && kind == AccessKind::volatile_read &&
-                           cell.kind == static_cast<std::uint8_t>(AccessKind::volatile_write);
+    // Blocks wait for each other by volatile loads of another block's volatile stores, and so do the threads
+    // of a block if the store stands behind a fence.
+    const bool is_signal =
+        kind == AccessKind::volatile_read &&
+        cell.kind == static_cast<std::uint8_t>(AccessKind::volatile_write) &&
+        (cell.writer_block != order_.block() || order_.has_fenced(cell.writer, cell.written));
     const bool is_left = counter_ != nullptr && counter_ != at && cell.writer_block != order_.block();
     if (is_here && (!is_atomic(cell.kind) || is_left) && !is_signal &&
         !order_.is_before({cell.writer_block, cell.writer, cell.written}, thread))
@@ -506,10 +508,12 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
       cell.read[1] = cell.read[0];
       cell.reader[1] = cell.reader[0];
       cell.reader_block[1] = cell.reader_block[0];
+      cell.is_volatile[1] = cell.is_volatile[0];
     }
     cell.read[0] = order_.now();
     cell.reader[0] = thread;
     cell.reader_block[0] = order_.block();
+    cell.is_volatile[0] = kind == AccessKind::volatile_read;
   }
   return true;
 }
@@ -531,6 +535,9 @@ bool Watcher::settle() {
   }
   changed();
   if (!races_) return finding_.kind == FindingKind::none;
+  // Who finds the value may have found it before a store that did not change it.
+  if (pending_.kind == static_cast<std::uint8_t>(AccessKind::volatile_write))
+    order_.release(pending_.at, pending_.thread);
   if (pending_.kind != static_cast<std::uint8_t>(AccessKind::write) && !keep_older(region, pending_.thread))
     return false;
   if (is_atomic(pending_.kind)) {
@@ -562,7 +569,8 @@ bool Watcher::settle() {
     for (std::size_t r = 0; r < 2; ++r) {
       if (cell.read[r] == 0 || (region.is_shared && cell.reader_block[r] != order_.block())) continue;
       if (pending_.kind == static_cast<std::uint8_t>(AccessKind::volatile_write) &&
-          cell.reader_block[r] != order_.block())
+          (cell.reader_block[r] != order_.block() ||
+           (cell.is_volatile[r] && order_.has_fenced(pending_.thread, pending_.time))))
         continue;
       if (!order_.is_before({cell.reader_block[r], cell.reader[r], cell.read[r]}, pending_.thread))
         return race(region, pending_.at, pending_.bytes, cell.reader_block[r], cell.reader[r], false,

@@ -81,7 +81,8 @@ class Watcher {
     std::array<std::uint32_t, 2> reader_block = {};
     std::uint16_t writer = 0;
     std::array<std::uint16_t, 2> reader = {};
-    std::uint8_t kind = 0;  // of the write
+    std::uint8_t kind = 0;                 // of the write
+    std::array<bool, 2> is_volatile = {};  // of the reads
   };
   struct Region {
     Array array;

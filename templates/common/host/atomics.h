@@ -2,6 +2,7 @@
 // Atomic operations. Two variants may run at the same time on the same memory, so these are truly atomic.
 #pragma once
 
+#include "common/host/look.h"
 #include "common/host/warp.h"
 #include "common/host/watch.h"
 
@@ -13,6 +14,7 @@ static bool is_of_block = false;  // the next operation is atomic within its blo
 
 template <typename Element, typename Change>
 TUNESMITH_UNWATCHED inline Element update(Element* at, Change change) {
+  look_again();
 #if defined(TUNESMITH_WATCHED)
   const int kind = is_of_block ? updates_in_block : updates;
   is_of_block = false;
@@ -36,7 +38,13 @@ TUNESMITH_UNWATCHED inline Element update(Element* at, Change change) {
   __atomic_load(at, &old, __ATOMIC_RELAXED);
   for (;;) {
     Element changed = change(old);
-    if (__atomic_compare_exchange(at, &old, &changed, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;
+    if (!__atomic_compare_exchange(at, &old, &changed, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+    if (memcmp(&changed, &old, sizeof(Element)) == 0) {
+      looked(at, &old, sizeof(Element));
+    } else {
+      no_look_in_vain();
+    }
+    return old;
   }
 }
 

@@ -19,11 +19,17 @@ static int released_votes = 0;
 
 static int still_waiting = 0;  // the fibers of a block whose result is never_signalled
 
+// Looks in vain after which no thread is expected to find a change.
+constexpr unsigned long long most_looks_in_vain = 1ull << 23;
+
 // Goes on with the first `count` fibers of `waiting`, in rounds until all have finished.
 TUNESMITH_UNWATCHED static int go_on(int count) {
   while (count > 0) {
     const bool opens = at_signals == 0;  // otherwise only threads whose signal has come go on
+    ++turn_of_waiting;
+    if (looks_in_vain > most_looks_in_vain) return waits_for_ever;
     if (opens) {
+      looks_in_vain = 0;
       for (int n = 1; n < count; ++n) {
         if (fibers[waiting[n]].line != fibers[waiting[0]].line) return divergent_barrier;
       }
@@ -42,7 +48,11 @@ TUNESMITH_UNWATCHED static int go_on(int count) {
         resume(&fibers[f]);
       }
       if (failure != ok) return failure;
-      if (!fibers[f].finished) waiting[still++] = f;
+      if (fibers[f].finished) {
+        looks_in_vain = 0;
+      } else {
+        waiting[still++] = f;
+      }
       if (n + 1 < count && fibers[waiting[n + 1]].warp == fibers[f].warp) continue;
       first = still = settle(first, still);
       if (failure != ok) return failure;
@@ -61,6 +71,7 @@ TUNESMITH_UNWATCHED static int run_block(int threads) {
   int count = 0;
   failure = ok;
   arrived = votes = meeting = at_signals = 0;
+  looks_in_vain = 0;
   ++blocks_run;
   warp = 0;
   next_thread = {0, 0, 0};

@@ -36,6 +36,7 @@ constexpr int divergent_warp = 6;
 [[maybe_unused]] constexpr int misaligned = 8;  // 7 is a fault, 9 is watch_ended
 constexpr int never_signalled = 10;
 [[maybe_unused]] constexpr int differing_lanes = 11, other_block = 12, grid_waits = 13;
+constexpr int waits_for_ever = 14;
 
 struct Fiber {
 #if defined(TUNESMITH_UCONTEXT)
@@ -52,6 +53,7 @@ struct Fiber {
   unsigned long long operand;  // its operand of the collective
   const unsigned* signal;      // the word whose change it waits for, or null
   unsigned signal_before;
+  unsigned looks_in_vain;  // look.h
 };
 
 // The line of a call that has this as its last parameter's default. No number becomes one.
@@ -73,8 +75,10 @@ static int lanes = 0;         // the number of lanes of the warp
 static int warp = 0;
 static bool reversed = false;
 static int failure = ok;
-static int waiting[max_threads];  // fibers that have not finished, in the order of their threads
-static int at_signals = 0;        // fibers that wait for a word to change
+static int waiting[max_threads];              // fibers that have not finished, in the order of their threads
+static int at_signals = 0;                    // fibers that wait for a word to change
+static unsigned turn_of_waiting = 0;          // changes whenever threads that looked in vain may look again
+static unsigned long long looks_in_vain = 0;  // of all threads, since one of them did something else
 static unsigned long long blocks_run = 0;
 
 #if defined(TUNESMITH_UCONTEXT)
@@ -131,10 +135,10 @@ TUNESMITH_UNWATCHED static int thread_number() {
   const uint3& at = running->thread;
   return static_cast<int>((at.z * blockDim.y + at.y) * blockDim.x + at.x);
 }
-TUNESMITH_UNWATCHED static bool is_on_stack(const void* at) {
+#endif
+[[maybe_unused]] TUNESMITH_UNWATCHED static bool is_on_stack(const void* at) {
   return at >= stacks && at < stacks + max_threads * (stack_bytes + page);
 }
-#endif
 
 TUNESMITH_UNWATCHED static void advance(uint3* at) {
   if (reversed) {
@@ -163,6 +167,7 @@ TUNESMITH_UNWATCHED static void fiber_main() {
     self->lane = reversed ? threads_left : lanes - 1 - threads_left;
     self->warp = warp;
     threadIdx = self->thread = next_thread;
+    self->looks_in_vain = 0;
     advance(&next_thread);
     body(body_arguments);
   }

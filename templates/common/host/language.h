@@ -7,6 +7,7 @@
 
 #include "common/host/builtins.h"
 #include "common/host/fibers.h"
+#include "common/host/look.h"
 #include "common/host/shared_memory.h"
 
 #define __global__ __attribute__((visibility("hidden")))
@@ -24,9 +25,17 @@
 
 extern "C" int printf(const char* format, ...);
 
-TUNESMITH_UNWATCHED inline void __threadfence() { TUNESMITH_TELL(fence, tunesmith_shim::thread_number(), 1); }
-TUNESMITH_UNWATCHED inline void __threadfence_block() {
-  TUNESMITH_TELL(fence, tunesmith_shim::thread_number(), 0);
+namespace tunesmith_shim {
+// A thread that waits for another one may do nothing but pass a fence between its loads.
+TUNESMITH_UNWATCHED inline void pass_fence(int of_device) {
+  look_again();
+  TUNESMITH_TELL(fence, thread_number(), of_device);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  looked(nullptr, 0ull);
+  static_cast<void>(of_device);
 }
+}  // namespace tunesmith_shim
+TUNESMITH_UNWATCHED inline void __threadfence() { tunesmith_shim::pass_fence(1); }
+TUNESMITH_UNWATCHED inline void __threadfence_block() { tunesmith_shim::pass_fence(0); }
 inline void __threadfence_system() { __threadfence(); }
 inline void __trap() { tunesmith_shim::fail(tunesmith_shim::trapped); }

@@ -14,7 +14,11 @@
 
 #if !defined(TUNESMITH_WATCHED)
 
+#if defined(TUNESMITH_LOOKS)
+#define TUNESMITH_UNWATCHED __attribute__((no_sanitize("thread")))
+#else
 #define TUNESMITH_UNWATCHED
+#endif
 #define TUNESMITH_TELL(what, ...) static_cast<void>(0)
 #define TUNESMITH_NOTE(at, bytes, kind) static_cast<void>(0)
 
@@ -53,6 +57,8 @@ static bool in_thread = false;  // true in a thread of a block, false in the sch
 static int thread_number();
 static bool is_on_stack(const void* at);
 static void fail(int code);
+inline void look_again();
+inline void looked(const void* at, const void* value, size_t bytes);
 
 TUNESMITH_UNWATCHED static void end_watched() {
   in_thread = false;  // the code that ends the launch is not watched
@@ -66,8 +72,10 @@ TUNESMITH_UNWATCHED static bool is_own_index(const void* at) {
 
 // This is noinline and called before the access, because the launch may end here.
 TUNESMITH_UNWATCHED __attribute__((noinline)) static void note(const void* at, long long bytes, int kind) {
-  if (watch == nullptr || !in_thread || is_on_stack(at) || is_own_index(at)) return;
-  if (watch->access(watch->self, at, bytes, kind, thread_number()) == 0) end_watched();
+  if (!in_thread || is_on_stack(at) || is_own_index(at)) return;
+  if (kind == reads_volatile) look_again();
+  if (watch != nullptr && watch->access(watch->self, at, bytes, kind, thread_number()) == 0) end_watched();
+  if (kind == reads_volatile) looked(at, at, static_cast<size_t>(bytes));
 }
 
 struct Spot {  // the layout is that of the sanitizers of GCC and Clang
