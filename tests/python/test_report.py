@@ -26,6 +26,7 @@ titles = [
     "What is here",
     "Winners",
     "Landscape",
+    "A second objective",
     "Time against size, and what limits it",
     "Between the anchors",
     "Runs",
@@ -426,6 +427,29 @@ def test_ones_own_kernels_have_metrics_and_launches(tmp_path):
     assert "There is no op" not in without.text
     missing = Page(tunesmith.report(tmp_path / "none.html", database=path, kernels=[tmp_path / "none.cu"]))
     assert "none.cu" in missing.text, "a file that is not there is a sentence on the page"
+
+
+def test_a_second_objective_has_its_pareto_set(tmp_path):
+    pytest.importorskip("plotly")
+    text = (repository / "examples/user_kernels/heat.cu").read_text()
+    file, path = tmp_path / "heat.cu", tmp_path / "heat.db"
+    # The slowest is the best by it, so each variant is in the set.
+    text = text.replace("/* tunesmith\n", '/* tunesmith\nname = "slow_heat"\n', 1)
+    file.write_text(
+        text.replace("[launch]", '[metrics]\nslowness = { value = "time", better = "larger" }\n\n[launch]', 1)
+    )
+    tunesmith.tune(file, "n=100 steps=5", device="host", budget="3", database=path, progress=False)
+    page = Page(tunesmith.report(tmp_path / "heat.html", database=path, kernels=[file]))
+    assert "Pareto set of time and slowness, of slow_heat" in str(page.tags)
+    drawn = [
+        trace
+        for figure in page.figures.values()
+        for trace in figure["data"]
+        if figure["layout"]["yaxis"]["title"]["text"] == "slowness"
+    ]
+    assert len(drawn) == 1 and len(drawn[0]["x"]) == 3 and drawn[0]["x"] == sorted(drawn[0]["x"])
+    assert drawn[0]["y"] == pytest.approx([us / 1e6 for us in drawn[0]["x"]])
+    assert "slowness" not in Page(tunesmith.report(tmp_path / "without.html", database=path)).text
 
 
 def test_what_is_wrong_is_a_sentence(tuned, tmp_path, monkeypatch):

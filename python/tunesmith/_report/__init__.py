@@ -10,7 +10,7 @@ import sys
 
 from .._core import default_database
 from .._tuning import _text
-from . import between, landscape, own, runs, sizes, winners
+from . import between, landscape, own, runs, sizes, trade, winners
 from .data import Data, Peers
 from .page import Page
 
@@ -37,6 +37,7 @@ def report(
         own.own(page, data, files)
         data.files = own.known(data, files)
         landscape.landscape(page, data)
+        trade.trade(page, data)
         sizes.sizes(page, data, peers)
         between.between(page, data)
         runs.runs(page, data)

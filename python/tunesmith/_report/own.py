@@ -43,8 +43,7 @@ def own(page: Page, data: Data, kernels: list[str]) -> None:
         if not rows:
             page.say("It has no winners in this database.")
             continue
-        usual = _winners(data, None)
-        metrics = [name for name in rows[0] if isinstance(usual, list) and usual and name not in usual[0]]
+        metrics = own_metrics(data, file)
         unit, scale = time_unit(one.get("median_us") for one in rows[:_ROWS])
         page.table(
             f"Winners of {os.path.basename(file)}",
@@ -69,12 +68,27 @@ def own(page: Page, data: Data, kernels: list[str]) -> None:
                 page.note(f"{one['problem']}: {'; '.join(lines)}.")
 
 
-def _winners(data: Data, file: str | None):
-    """The rows of `tunesmith query`, or a sentence on why there are none."""
-    asked = _run(["query", *([file] if file else []), "--format", "json", "--db", data.path])
+def own_metrics(data: Data, file: str) -> list[str]:
+    """The names of the metrics of the kernel's description."""
+    rows, usual = _winners(data, file), _winners(data, None)
+    if isinstance(rows, str) or isinstance(usual, str) or not rows or not usual:
+        return []
+    return [name for name in rows[0] if name not in usual[0]]
+
+
+def answer(arguments: list[str]):
+    """What the program prints as JSON, or a sentence on why it prints nothing."""
+    asked = _run(arguments)
     if asked.returncode != 0:
         return (asked.stderr.strip().splitlines() or ["The program did not read it."])[-1]
-    rows = json.loads(asked.stdout or "[]")
+    return json.loads(asked.stdout or "[]")
+
+
+def _winners(data: Data, file: str | None):
+    """The rows of `tunesmith query`, or a sentence on why there are none."""
+    rows = answer(["query", *([file] if file else []), "--format", "json", "--db", data.path])
+    if isinstance(rows, str):
+        return rows
     return [one for one in rows if file is None or not data.device or one.get("device") == data.device]
 
 
