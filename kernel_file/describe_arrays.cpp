@@ -182,7 +182,16 @@ void Describer::find_extents(Array& array, std::size_t i, const std::string& ele
   if (array.comment.empty()) array.comment = "the number of elements";
 }
 
+std::string Describer::new_size(const std::string& wanted) {
+  std::string name = wanted;
+  while (declared_.contains(name) || words_.contains(name) || sizes_.contains(name)) name += "_all";
+  sizes_[name] = {.is_extent = true};
+  order_.push_back(name);
+  return name;
+}
+
 void Describer::find_indices() {
+  std::map<std::string, std::string> size_of_ranges;  // by the array of their first and last indices
   const auto element = [](const std::string& array) {
     return "(?:__ldg\\s*\\(\\s*&?\\s*)?\\b" + array + R"(\s*(?:\[[^\[\]]*\]|\+[^;()]*)\s*\)?)";
   };
@@ -222,8 +231,11 @@ void Describer::find_indices() {
         for (std::sregex_iterator at(body_.begin(), body_.end(), copied), none; at != none; ++at)
           ranges.insert((*at)[1].str());
       }
-    for (const Array& other : arrays_) {
-      if (&other == &one || elements_of(other).empty()) continue;
+    for (Array& other : arrays_) {
+      if (&other == &one) continue;
+      const bool is_unknown = other.extents == std::vector<std::string>{"?"};
+      const bool is_guess = other.comment == "a guess" && other.extents.size() == 1;
+      if (elements_of(other).empty() && !is_unknown) continue;
       const auto is_index = [&](const std::string& words) {
         return std::regex_search(body_, std::regex("\\b" + other.name + "\\s*\\[\\s*" + words + "\\s*\\]"));
       };
@@ -233,8 +245,21 @@ void Describer::find_indices() {
           is_index(element(one.name)) ||
           std::any_of(held.begin(), held.end(), [&](const std::string& name) { return is_index(name); });
       if (!is_range && !is_held) continue;
+      if (is_range && (is_unknown || is_guess)) {
+        std::string& size = size_of_ranges[one.name];
+        if (size.empty()) size = new_size("nnz");
+        other.extents = {size};
+        other.comment = "as many as the ranges of " + one.name + " have together";
+      } else if (is_unknown) {
+        other.extents = {new_size(other.name + "_size")};
+        other.comment = "its indices are elements of " + one.name;
+      }
+      // What lies behind the last row is where it ends.
+      if (is_range && one.extents.size() == 1 && one.extents[0] != "?" &&
+          one.extents[0].find("+ 1") == std::string::npos && sizes_.contains(one.extents[0]))
+        one.extents[0] += " + 1";
+      if (!one.values.empty()) continue;
       one.values = (is_range ? "offsets(" : "index(") + elements_of(other) + ")";
-      break;
     }
   }
 }

@@ -56,6 +56,8 @@ class Describer {
   };
 
   void choose(const std::string& name);
+  // Adds a size that the kernel does not take, under this name or a longer one.
+  std::string new_size(const std::string& wanted);
   void find_body();
   // Returns what is reached without the functions of the host.
   std::string of_device() const;

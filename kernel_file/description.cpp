@@ -319,19 +319,24 @@ const DeclaredKernel& DescriptionReader::kernel_of(const toml::node* node, const
   return kernel;
 }
 
-const DeclaredKernel& DescriptionReader::chosen_kernel(const toml::node* node,
-                                                       const Instantiate& given) const {
+const DeclaredKernel& DescriptionReader::chosen_kernel(const toml::node* node, const Instantiate& given,
+                                                       const std::string& reference) const {
   if (kernels_.empty()) refuse(node, text_.path + " has no __global__ function; there is nothing to tune.");
   if (node != nullptr) return kernel_of(node, text(*node, "kernel"), given);
   if (given.node != nullptr) return kernel_of(given.node, given.kernel, given);
-  const auto other = std::find_if(kernels_.begin(), kernels_.end(), [&](const DeclaredKernel& one) {
-    return one.name != kernels_.front().name;
-  });
-  if (other != kernels_.end()) {
+  std::string only;  // the kernel that is no reference
+  bool is_only = true;
+  for (const DeclaredKernel& one : kernels_) {
+    if (one.name == reference) continue;
+    is_only = is_only && (only.empty() || only == one.name);
+    only = one.name;
+  }
+  if (only.empty()) only = reference;
+  if (!is_only) {
     refuse(nullptr, "There are several kernels (" + kernel_names() +
                         "); set kernel = \"…\" to the one that is tuned.");
   }
-  return kernel_of(nullptr, kernels_.front().name, given);
+  return kernel_of(nullptr, only, given);
 }
 
 std::vector<std::string> DescriptionReader::dtype_categories(const toml::node& node) const {

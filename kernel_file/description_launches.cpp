@@ -38,7 +38,8 @@ void DescriptionReader::choose_kernels(const toml::table& root) {
       return own != nullptr ? own : whole;
     };
     GivenLaunch made{.table = one, .instantiate = instantiate_of(key("instantiate")), .kernel = {}};
-    made.kernel = chosen_kernel(key("kernel"), made.instantiate);
+    made.kernel =
+        chosen_kernel(key("kernel"), made.instantiate, root["reference"]["kernel"].value_or(std::string()));
     launches_.push_back(std::move(made));
   }
 }

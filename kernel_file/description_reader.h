@@ -44,7 +44,9 @@ class DescriptionReader : private TomlReader {
   };
   const DeclaredKernel& kernel_of(const toml::node* node, const std::string& name,
                                   const Instantiate& given) const;
-  const DeclaredKernel& chosen_kernel(const toml::node* node, const Instantiate& given) const;
+  // `reference`: the kernel that is the reference, or "".
+  const DeclaredKernel& chosen_kernel(const toml::node* node, const Instantiate& given,
+                                      const std::string& reference) const;
   std::vector<std::string> dtype_categories(const toml::node& node) const;
   std::vector<ExpressionName> problem_names() const;
   IntegerExpression expression(const toml::node& node, const std::string& key,

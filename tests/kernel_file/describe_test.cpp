@@ -275,6 +275,20 @@ TEST(Describe, IntegersThatAreIndicesHoldIndices) {
   EXPECT_THAT(text, HasSubstr("vals = [\"nnz\"]"));
 }
 
+TEST(Describe, WhatTheRangesOfRowsCountIsASizeOfItsOwn) {
+  const std::string kernel =
+      "__global__ void spmv(int rows, int width, const int* row_ptr, const int* cols, const float* vals, "
+      "const "
+      "float* x, float* y) {\n  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row < rows) {\n"
+      "    float sum = 0;\n    for (int j = row_ptr[row], end = row_ptr[row + 1]; j < end; ++j)\n"
+      "      sum += vals[j] * x[cols[j]];\n    y[row * width] = sum;\n  }\n}\n";
+  const std::string text = described_text(kernel);
+  EXPECT_THAT(text, HasSubstr("row_ptr = { extents = [\"rows + 1\"], values = \"offsets(nnz)\" }"));
+  EXPECT_THAT(text, HasSubstr("cols = { extents = [\"nnz\"], values = \"index(x_size)\" }"));
+  EXPECT_THAT(text, HasSubstr("vals = [\"nnz\"]"));
+  EXPECT_THAT(text, HasSubstr("nnz = [1, 512]"));
+}
+
 // A file of kernels is included by the program that launches them.
 TEST(Describe, AFileBesideLaunchesTheKernel) {
   const std::string kernel =
