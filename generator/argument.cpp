@@ -61,7 +61,9 @@ std::string describe(const Contents& contents) {
     case Contents::distant:
       return std::string("numbers from ") + (contents.most < 0 ? "-1001 to -1000" : "1000 to 1001") +
              ", with 1000 times the usual error permitted (integers: " +
-             (contents.most < 0 ? "numbers that a narrower type cannot hold" : "numbers with large sums") +
+             (contents.most < 0   ? "numbers that a narrower type cannot hold"
+              : contents.most > 1 ? "unsigned ones about the largest signed one, others with large sums"
+                                  : "numbers with large sums") +
              ", short types: from -100 to 100)";
   }
   return "numbers";

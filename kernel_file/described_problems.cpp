@@ -189,9 +189,46 @@ std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) 
   return found;
 }
 
-}  // namespace
-
-namespace {
+// Returns a problem of more elements than all threads if the grid has a limit that the other problems do not
+// reach, such as min(ceil_div(n, BLOCK), 1024): threads go on with further elements there.
+std::optional<Problem> beyond_the_grid(const Facts& facts, const Problem& problem) {
+  constexpr std::int64_t first = 66'816, last = std::int64_t{1} << 20;
+  constexpr double times = 12;  // its arrays may be larger than other companions'
+  const auto& fixed = facts->description.compiled_in;
+  for (const Parameter& large : facts->description.parameters) {
+    if (!large.is_integer() || std::find(fixed.begin(), fixed.end(), large.name) != fixed.end()) continue;
+    if (!facts->description.flops && facts->description.of_loops.contains(large.name)) continue;
+    const auto with = [&](std::int64_t size) {
+      Problem one = problem;
+      for (const Parameter& parameter : facts->description.parameters) {
+        if (!parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end())
+          continue;
+        const UsualSizes range = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
+        one.set(parameter.name, std::clamp(parameter.name == large.name ? size : 1, range.least, range.most));
+      }
+      return one;
+    };
+    const auto threads = [&](std::int64_t size) {
+      const Problem one = with(size);
+      return why_not(facts, one).empty() && std::get<std::int64_t>(*one.find(large.name)) == size
+                 ? threads_of(facts, one)
+                 : 0;
+    };
+    if (threads(first) == threads(2 * first)) continue;
+    for (std::int64_t size = first; size <= last; size *= 2) {
+      if (threads(2 * size) == 0) break;
+      const double all = threads(2 * size);
+      if (threads(size) < all || all >= static_cast<double>(2 * size)) continue;
+      const std::int64_t more = std::min(2 * size, static_cast<std::int64_t>(all) * 5 / 4);
+      for (const std::int64_t beyond : {more + 3, more / 16 * 16}) {
+        Problem one = with(beyond);
+        if (why_not(facts, one).empty() && is_small(facts, one, times)) return one;
+      }
+      break;
+    }
+  }
+  return std::nullopt;
+}
 
 // Returns small problems with a size that 8 bits cannot count, of the parameters that have none in `known`.
 std::vector<Problem> beyond_8_bits(const Facts& facts, const Problem& problem,
@@ -244,6 +281,7 @@ std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
   for (Problem& one : beyond_8_bits(facts, problem, all)) all.push_back(std::move(one));
   for (Problem& one : beyond_16_bits(facts, problem))
     if (one != problem && std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+  if (auto one = beyond_the_grid(facts, problem)) all.push_back(*std::move(one));
   return all;
 }
 

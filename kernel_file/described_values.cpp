@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "generator/error.h"
@@ -61,23 +63,30 @@ DType type_of(const std::string& axis, const Config& config) {
   return dtype_of({{"dtype", std::string(config[CategoricalAxis(axis)])}});
 }
 
-// Distant numbers below zero show where a maximum begins at 0, and those of `wide` where sums that are meant
-// to have 64 bits have 32.
+// Distant numbers below zero show where a maximum begins at 0, those of `wide` where sums that are meant
+// to have 64 bits have 32, and those about the sign bit where unsigned integers are compared as signed ones.
 std::vector<Contents> usual_sets(const Description& description) {
   static const std::vector<Contents> sets = {{Contents::uniform, -100, 100}, {Contents::distant},
                                              {Contents::few, -1, 1},         {Contents::uniform, 0, 0},
                                              {Contents::uniform, -100, -1},  {Contents::ascending, -100, 100},
                                              {Contents::distant, -1, -1}};
+  const auto any = [&](const std::set<std::string>& dtypes, const auto& counts) {
+    return std::any_of(
+        description.arrays.begin(), description.arrays.end(), [&](const DescribedArray& array) {
+          const std::vector<std::string> all =
+              array.dtype.empty() ? description.parameters.back().categories : std::vector{array.dtype};
+          return counts(array) &&
+                 std::any_of(all.begin(), all.end(), [&](const auto& one) { return dtypes.contains(one); });
+        });
+  };
   const bool is_wide =
-      std::any_of(description.arrays.begin(), description.arrays.end(), [&](const DescribedArray& array) {
-        const std::vector<std::string> dtypes =
-            array.dtype.empty() ? description.parameters.back().categories : std::vector{array.dtype};
-        return array.role != Role::input && std::any_of(dtypes.begin(), dtypes.end(), [](const auto& dtype) {
-                 return dtype == "i64" || dtype == "u64";
-               });
-      });
+      any({"i64", "u64"}, [](const DescribedArray& array) { return array.role != Role::input; });
+  const bool has_unsigned = any({"u16", "u32", "u64"}, [](const DescribedArray& array) {
+    return array.role != Role::output && array.values.empty();
+  });
   std::vector<Contents> made = sets;
   if (is_wide) made.push_back({Contents::distant, 1, 1});
+  if (has_unsigned) made.push_back({Contents::distant, 2, 2});
   return made;
 }
 

@@ -186,8 +186,9 @@ const std::vector<std::string> watched_flags = {"-DTUNESMITH_WATCHED", "-O1", "-
 const std::vector<std::string> watched_by_gcc = {
     "-fno-toplevel-reorder",       "-fno-tree-sink", "--param",
     "tsan-distinguish-volatile=1", "--param",        "tsan-instrument-func-entry-exit=0"};
-const std::vector<std::string> watched_by_clang = {"-mllvm", "-tsan-distinguish-volatile=1", "-mllvm",
-                                                   "-tsan-instrument-func-entry-exit=0"};
+const std::vector<std::string> watched_by_clang = {
+    "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0",
+    "-mllvm", "-tsan-instrument-atomics=0"};  // otherwise also where it is told not to
 const std::vector<std::string> wrapping_by_clang = {"-fsanitize=unsigned-integer-overflow"};
 // Flags for a text that has this line of templates/common/host/volatile_looks.h.
 const std::vector<std::string> looking_flags = {"-DTUNESMITH_LOOKS", "-fno-threadsafe-statics",

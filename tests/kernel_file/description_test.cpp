@@ -182,6 +182,12 @@ TEST(Description, WithoutAReferenceItIsTheKernelItself) {
   EXPECT_THAT(own->compared, HasSubstr("its untuned kernel itself"));
 }
 
+TEST(Description, TheKernelThatIsNoReferenceIsTheOneThatIsTuned) {
+  std::string cu = replaced(good, "kernel = \"scale\"\n", "");
+  cu = replaced(cu, "template <int N> __global__ void general(float* in) {}\n", "");
+  EXPECT_EQ(described_op(text_of(cu), {})->op.name, "scale");
+}
+
 TEST(Description, MayStandInAFileOfItsOwn) {
   const std::size_t end = good.find("*/");
   KernelFile text = text_of(good.substr(end + 2));
@@ -1052,6 +1058,16 @@ TEST(Description, ACompanionIsBeyond16Bits) {
   };
   EXPECT_LT(largest("[16, 30000]"), 1 << 15);
   EXPECT_EQ(largest("[16, 50000]"), 50000);
+}
+
+TEST(Description, ACompanionIsBeyondAGridWithALimit) {
+  const auto own = described_op(text_of(replaced(good, "grid = [\"ceil_div(n, BLOCK * VECTOR)\"]",
+                                                 "grid = \"min(ceil_div(n, BLOCK * VECTOR), 2048)\"")),
+                                {});
+  std::int64_t most = 0;
+  for (const Problem& one : own->op.companions(complete_problem(own->op, Problem::parse("n=1000"))))
+    most = std::max(most, one.integer("n"));
+  EXPECT_EQ(most, 2048 * 128 * 5 / 4) << "a quarter of the threads has two elements";
 }
 
 TEST(Description, AnArraySaysWhatItHolds) {

@@ -2,11 +2,13 @@
 #include "tuner/check/watched_check.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "generator/ops.h"
@@ -34,6 +36,27 @@ class SparseMemory {
   SparseMemory(SparseMemory&& other) noexcept
       : bytes_(other.bytes_), start_(std::exchange(other.start_, MAP_FAILED)) {}
   SparseMemory& operator=(SparseMemory&&) = delete;
+  // Makes all of it `element` again and again, by few pages that are mapped many times; it stays zeros if the
+  // system does not do that.
+  void fill(const std::string& element) {
+    constexpr std::size_t piece = std::size_t{1} << 22;
+    if (start_ == MAP_FAILED || piece % element.size() != 0) return;
+    const int file = ::memfd_create("tunesmith-indices", MFD_CLOEXEC);
+    if (file < 0) return;
+    std::string pattern;
+    while (pattern.size() < piece) pattern += element;
+    if (::write(file, pattern.data(), piece) == static_cast<ssize_t>(piece)) {
+      const std::size_t whole = bytes_ / piece * piece;
+      for (std::size_t at = 0; at < whole; at += piece) {
+        void* const place = static_cast<char*>(start_) + at;
+        if (::mmap(place, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file, 0) ==
+            MAP_FAILED)
+          break;
+      }
+      std::memcpy(static_cast<char*>(start_) + whole, pattern.data(), bytes_ - whole);
+    }
+    ::close(file);
+  }
   char* get() const { return start_ == MAP_FAILED ? nullptr : static_cast<char*>(start_); }
 
  private:
@@ -62,6 +85,14 @@ Work spread_out(Work work) {
   for (WorkspaceArray& array : work.workspace_arrays) move(array.offset_bytes);
   work.workspace_bytes += gap * static_cast<std::int64_t>(before.size() - 1);
   return work;
+}
+
+// The largest index that the array may hold, if it holds indices.
+std::optional<double> largest_index(const Argument& argument, const Problem& problem) {
+  if (argument.role != Role::input || !is_whole(argument.dtype(problem)) || !argument.usual ||
+      argument.usual->spread != Contents::uniform || !argument.usual->bounds)
+    return std::nullopt;
+  return argument.usual->bounds(problem).second;
 }
 
 // Adds the arrays of the work's workspace.
@@ -192,8 +223,10 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
 std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const Variant& variant,
                                                    std::chrono::duration<double> limit) {
   const auto& [tmpl, config, source, binary] = variant;
-  const Work work = spread_out(tmpl.work(large, config, device_.facts()));
+  Work work = spread_out(tmpl.work(large, config, device_.facts()));
   if (exceeds(work, device_.facts())) return std::nullopt;
+  // All memory is zeros already; to fill it would take as much.
+  std::erase_if(work.steps, [](const Step& step) { return std::holds_alternative<Zero>(step); });
   const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
   std::vector<SparseMemory> memory;
   std::vector<Watcher::Array> arrays;
@@ -202,6 +235,8 @@ std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const V
     const std::int64_t element = bytes(argument.dtype(large)), size = elements(argument, large) * element;
     char* const start = memory.emplace_back(size).get();
     if (start == nullptr) return std::nullopt;
+    if (const auto index = largest_index(argument, large))
+      memory.back().fill(pack(argument.dtype(large), std::vector{*index}));
     arrays.push_back({argument.name, start, size, element});
     pointers.push_back(start);
   }

@@ -71,11 +71,20 @@ Range range_of(DType dtype) {
 
 // Integers of which sums of some hundred, or each alone if it is also `below` zero, do not fit into the next
 // narrower type.
-std::pair<double, double> distant_range(DType dtype, bool below, bool is_wide) {
-  // Two products of 16 bits, or three thousand numbers of 32 bits, have sums beyond 32 bits.
+std::pair<double, double> distant_range(DType dtype, double code, std::size_t count) {
+  const bool below = code<0, is_wide = code> 0;
+  // The numbers about which the sign bit of an integer of the same size changes.
+  if (code > 1 && dtype == DType::u16) return {32'718, 32'818};
+  if (code > 1 && dtype == DType::u32) return {2'147'483'598, 2'147'483'698};
+  if (code > 1 && dtype == DType::u64) return {0x1p63 - 0x1p20, 0x1p63 + 0x1p20};
+  // Two products of 16 bits have sums beyond 32 bits, and so have the numbers of a warp; but the sum of all
+  // products of 32 bits has no more than 63 bits.
   if (is_wide && dtype == DType::i16) return {32'667, 32'767};
   if (is_wide && dtype == DType::u16) return {65'435, 65'535};
-  if (is_wide && (dtype == DType::i32 || dtype == DType::u32)) return {1e6, 1e6 + 100};
+  if (is_wide && (dtype == DType::i32 || dtype == DType::u32)) {
+    const double least = std::min(7e7, std::floor(std::sqrt(4e18 / static_cast<double>(count + 1))));
+    return {least, least + 100};
+  }
   switch (dtype) {
     case DType::f32:
     case DType::f64:
@@ -102,12 +111,12 @@ std::pair<double, double> distant_range(DType dtype, bool below, bool is_wide) {
 }
 
 // The contents for a problem, with numbers as bounds.
-Contents of_problem(const Contents& contents, const Problem& problem, DType dtype) {
+Contents of_problem(const Contents& contents, const Problem& problem, DType dtype, std::size_t count) {
   Contents made = contents;
   if (contents.bounds) std::tie(made.least, made.most) = contents.bounds(problem);
   if (made.spread == Contents::distant) {
     made.spread = Contents::uniform;
-    std::tie(made.least, made.most) = distant_range(dtype, contents.most<0, contents.least> 0);
+    std::tie(made.least, made.most) = distant_range(dtype, contents.least, count);
   }
   return made;
 }
@@ -199,7 +208,7 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
     if (argument.role == Role::output) continue;
     values.resize(static_cast<std::size_t>(elements(argument, problem)));
     const DType dtype = argument.dtype(problem);
-    const Contents contents = of_problem(contents_of(argument, set), problem, dtype);
+    const Contents contents = of_problem(contents_of(argument, set), problem, dtype, values.size());
     const bool is_usual = set == 0 && !argument.usual;
     in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
       Random random = start;
