@@ -67,6 +67,11 @@ void Describer::find_arrays() {
         array.comment = plain + " is defined in a file beside";
         types_beside_[plain] = cuda_type(dtype_of({{"dtype", beside}}));
       }
+      if (dtype.empty() && is_real_elsewhere(plain)) {
+        dtype = "f32";
+        array.comment = plain + " is defined in no file here: a guess";
+        types_beside_[plain] = "float";
+      }
       if (const StructLayout layout = struct_layout(plain, code_);
           dtype.empty() && layout.why.empty() && layout.bytes > 0) {
         dtype = "u8";

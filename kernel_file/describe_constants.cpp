@@ -256,6 +256,15 @@ std::string Describer::type_beside(const std::string& type) const {
   return "";
 }
 
+bool Describer::is_real_elsewhere(const std::string& type) const {
+  static const std::regex real(R"((?:\w*_)?(?:real|float|scalar|fp|data_?type|type)(?:type|_t|_type)?)",
+                               std::regex::icase);
+  if (!std::regex_match(type, real)) return false;
+  const std::regex declared(R"(\b(?:struct|class|union|enum|using|define|typename|class)\s+)" + type +
+                            R"(\b|\btypedef\b[^;]*\b)" + type + R"(\s*;)");
+  return !std::regex_search(code_, declared);
+}
+
 bool Describer::is_undeclared(const std::string& word) const {
   if (find_word(device_text_, word) == std::string::npos) return false;  // the host's
   static const std::set<std::string> own = {"blockDim", "blockIdx", "threadIdx", "gridDim", "warpSize"};

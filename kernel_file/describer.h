@@ -56,6 +56,8 @@ class Describer {
   };
 
   void choose(const std::string& name);
+  // True of a type with a name such as realtype or DATA_TYPE that the file and those beside it do not define.
+  bool is_real_elsewhere(const std::string& type) const;
   // Adds a size that the kernel does not take, under this name or a longer one.
   std::string new_size(const std::string& wanted);
   void find_body();

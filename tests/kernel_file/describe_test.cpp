@@ -18,6 +18,7 @@ namespace tunesmith {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string described_text(const std::string& cu, const std::string& kernel = "") {
   return described({.path = "own.cu", .cu = cu, .description = {}}, kernel,
@@ -273,6 +274,20 @@ TEST(Describe, IntegersThatAreIndicesHoldIndices) {
   EXPECT_THAT(text, HasSubstr("row_ptr = { extents = [\"rows + 1\"], values = \"offsets(nnz)\" }"));
   EXPECT_THAT(text, HasSubstr("cols = { extents = [\"nnz\"], values = \"index(n)\" }"));
   EXPECT_THAT(text, HasSubstr("vals = [\"nnz\"]"));
+}
+
+TEST(Describe, ARealTypeThatIsDefinedElsewhereIsGuessed) {
+  const auto of = [](const std::string& before, const std::string& type) {
+    return described_text(
+        before + "__global__ void twice(const " + type + "* x, " + type +
+        "* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] "
+        "= 2 * x[i];\n}\n");
+  };
+  const std::string text = of("#include \"precision.h\"\n", "realtype");
+  EXPECT_THAT(text, HasSubstr("defines = { realtype = \"float\" }"));
+  EXPECT_THAT(text, HasSubstr("realtype is defined in no file here: a guess"));
+  EXPECT_THAT(text, Not(HasSubstr("\"?\"")));
+  EXPECT_THAT(of("", "Particle"), HasSubstr("\"?\"")) << "it is no number";
 }
 
 TEST(Describe, WhatTheRangesOfRowsCountIsASizeOfItsOwn) {
