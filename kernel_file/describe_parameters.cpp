@@ -22,6 +22,12 @@ void Describer::find_scalars() {
     const auto of_template = types_.find(one.type);
     CType type = c_type(of_template != types_.end() ? "float" : one.type, code_);
     if (of_template != types_.end()) type.dtype = dtype_of({{"dtype", of_template->second}});
+    static const std::regex constant(R"(\bconst\b|\s)");
+    if (const std::string plain = std::regex_replace(one.type, constant, "");
+        !type.dtype && is_real_elsewhere(plain)) {
+      type.dtype = DType::f32;
+      types_beside_[plain] = "float";
+    }
     if (!is_integer(type)) {
       arguments_.back() = real_of(given, type);
       if (arguments_.back() == "?" && of_template == types_.end())

@@ -278,10 +278,9 @@ TEST(Describe, IntegersThatAreIndicesHoldIndices) {
 
 TEST(Describe, ARealTypeThatIsDefinedElsewhereIsGuessed) {
   const auto of = [](const std::string& before, const std::string& type) {
-    return described_text(
-        before + "__global__ void twice(const " + type + "* x, " + type +
-        "* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] "
-        "= 2 * x[i];\n}\n");
+    return described_text(before + "__global__ void twice(const " + type + "* x, " + type + "* y, " + type +
+                          " a, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] "
+                          "= a * x[i];\n}\n");
   };
   const std::string text = of("#include \"precision.h\"\n", "realtype");
   EXPECT_THAT(text, HasSubstr("defines = { realtype = \"float\" }"));
