@@ -20,8 +20,12 @@ std::string describe(const Candidate& candidate) {
                                                                                : "built in";
   const Op* const op = op_or_null(candidate.op);
   const bool guesses = op != nullptr && is_guess(*op, candidate.template_name, candidate.config);
+  const bool is_one = op != nullptr && is_way(*op, candidate.template_name, candidate.config);
   const std::string what = candidate.op + "/" + candidate.template_name + " " +
-                           (guesses ? "by its own guess" : candidate.config.text()) + " (" + origin;
+                           (guesses  ? "by its own guess"
+                            : is_one ? "by its own guess with " + candidate.config.text()
+                                     : candidate.config.text()) +
+                           " (" + origin;
   if (candidate.problem.empty())
     return what + ", measured on " + counted(candidate.times.size(), "problem") + " on " +
            candidate.device.name + ")";

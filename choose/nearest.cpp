@@ -62,14 +62,28 @@ class NearestConfig {
   double least_ = std::numeric_limits<double>::infinity();
 };
 
-std::optional<Config> guess_of(const Template& tmpl, const Problem& problem, const DeviceFacts& device) {
-  if (!tmpl.untuned || why_not(tmpl, problem, device)) return std::nullopt;
-  const auto values = tmpl.untuned(problem, device);
+std::optional<Config> usable(const Template& tmpl, const Problem& problem, const DeviceFacts& device,
+                             const std::optional<Values>& values) {
   if (!values) return std::nullopt;
   Config config = tmpl.space(problem, device).complete(*values);
   const Work work = tmpl.work(problem, config, device);
   if (!reentrant(work) || exceeds(work, device)) return std::nullopt;
   return config;
+}
+
+std::optional<Config> guess_of(const Template& tmpl, const Problem& problem, const DeviceFacts& device) {
+  if (!tmpl.untuned || why_not(tmpl, problem, device)) return std::nullopt;
+  return usable(tmpl, problem, device, tmpl.untuned(problem, device));
+}
+
+std::optional<Config> config_of_way(const Template& tmpl, const Problem& problem, const DeviceFacts& device,
+                                    const Values& way) {
+  if (why_not(tmpl, problem, device)) return std::nullopt;
+  return usable(tmpl, problem, device, tmpl.untuned_way(problem, device, way));
+}
+
+bool has_way(const Template& tmpl, const Values& values) {
+  return std::find(tmpl.ways.begin(), tmpl.ways.end(), values) != tmpl.ways.end();
 }
 
 }  // namespace
@@ -98,6 +112,7 @@ std::optional<Config> adapted(const Space& space, const Values& values) {
 std::optional<Config> config_on(const Op& op, const Template& tmpl, const Problem& problem,
                                 const DeviceFacts& device, const Space& space, const Values& values) {
   if (!op.kind) return space.find(values);
+  if (has_way(tmpl, values)) return config_of_way(tmpl, problem, device, values);
   if (!is_guess(op, tmpl.name, values)) return adapted(space, values);
   for (const Template& each : op.templates)
     if (auto guess = guess_of(each, problem, device)) {
@@ -114,10 +129,26 @@ std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const 
   return found;
 }
 
+std::vector<UntunedVariant> ways(const Op& op, const Problem& problem, const DeviceFacts& device) {
+  std::vector<UntunedVariant> found;
+  for (const Template& tmpl : op.templates)
+    for (const Values& way : tmpl.ways)
+      if (auto config = config_of_way(tmpl, problem, device, way))
+        found.push_back({&tmpl, std::move(*config)});
+  return found;
+}
+
 bool is_guess(const Op& op, std::string_view template_name, const Values& values) {
   return op.kind != nullptr && values.empty() &&
          std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& tmpl) {
            return tmpl.name == template_name && tmpl.untuned != nullptr;
+         });
+}
+
+bool is_way(const Op& op, std::string_view template_name, const Values& values) {
+  return op.kind != nullptr &&
+         std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& tmpl) {
+           return tmpl.name == template_name && has_way(tmpl, values);
          });
 }
 

@@ -43,14 +43,21 @@ struct UntunedVariant {
 };
 std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const DeviceFacts& device);
 
+/// The config of each way of each template (Template::ways) that has one for the problem on the device.
+std::vector<UntunedVariant> ways(const Op& op, const Problem& problem, const DeviceFacts& device);
+
 /// A template's name and config in a table stand for one config on each problem: config_on() returns it, for
-/// the template's space of the problem. Of an op with kinds it is what the values are adapted to, or, without
-/// values, the first of untuned() if that is of this template: where another template comes first, a guess
-/// means nothing. Of another op it is the config with the same values, if that is legal.
+/// the template's space of the problem. Of an op with kinds it is what the values are adapted to; or, if they
+/// are a way of the template (Template::ways), its config for the problem; or, without values, the first of
+/// untuned() if that is of this template: where another template comes first, a guess means nothing. Of
+/// another op it is the config with the same values, if that is legal.
 std::optional<Config> config_on(const Op& op, const Template& tmpl, const Problem& problem,
                                 const DeviceFacts& device, const Space& space, const Values& values);
 
 /// True if a table's variant is the first of untuned(), where that is of its template.
 bool is_guess(const Op& op, std::string_view template_name, const Values& values);
+
+/// True if a table's variant is a way of its template.
+bool is_way(const Op& op, std::string_view template_name, const Values& values);
 
 }  // namespace tunesmith

@@ -84,10 +84,17 @@ std::size_t find_variant(const std::vector<TimingTable::Variant>& variants, cons
 // With their times a table says where these are good enough.
 std::vector<TimingTable::Variant> guess_variants(const Op& op) {
   std::vector<TimingTable::Variant> variants;
-  for (const Template& tmpl : op.templates)
-    if (is_guess(op, tmpl.name, {}))
-      variants.push_back({tmpl.name, {}, body_hash(op, tmpl, files_of(op)).substr(0, digits)});
+  for (const Template& tmpl : op.templates) {
+    const std::string body = body_hash(op, tmpl, files_of(op)).substr(0, digits);
+    if (is_guess(op, tmpl.name, {})) variants.push_back({tmpl.name, {}, body});
+    for (const Values& way : tmpl.ways) variants.push_back({tmpl.name, way, body});
+  }
   return variants;
+}
+
+bool is_guess_or_way(const Op& op, const TimingTable::Variant& variant) {
+  return is_guess(op, variant.template_name, variant.config) ||
+         is_way(op, variant.template_name, variant.config);
 }
 
 // Of an op with kinds, returns the table with each variant's times as those of what it is adapted to on the
@@ -264,8 +271,13 @@ std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& de
   };
   if (most_known) add(*most_known);
   for (std::size_t v = 0; v < table.variants.size(); ++v)
-    if (is_guess(op, table.variants[v].template_name, table.variants[v].config) && times(v) > 0) add(v);
+    if (is_guess_or_way(op, table.variants[v]) && times(v) > 0) add(v);
   return chosen;
+}
+
+bool has_ways(const Op& op) {
+  return std::any_of(op.templates.begin(), op.templates.end(),
+                     [](const Template& tmpl) { return !tmpl.ways.empty(); });
 }
 
 using VariantsByKind = std::map<std::string, std::set<std::size_t>>;
@@ -302,7 +314,8 @@ TimingTable with_portfolio(const TimingTable& table, const Op& op, const DeviceF
   VariantsByKind chosen;
   std::vector<std::size_t> all;
   for (const auto& [kind, part] : parts) {
-    const std::vector<std::size_t> its = portfolio_with_base(op, device, part, std::min(most, most_of_kind));
+    const std::vector<std::size_t> its =
+        portfolio_with_base(op, device, part, std::min(most, has_ways(op) ? most_beside_ways : most_of_kind));
     if (std::all_of(its.begin(), its.end(), is_base)) continue;
     chosen[kind].insert(its.begin(), its.end());
     for (const std::size_t v : its)
@@ -329,6 +342,15 @@ TimingTable completed(TimingTable table, const Op& op) {
     table.variants[v].body = body->second.substr(0, digits);
     for (TimingTable::Anchor& anchor : table.anchors) anchor.us[v] = 0;
   }
+  return table;
+}
+
+TimingTable with_guesses(TimingTable table, const Op& op) {
+  if (!op.kind) return table;
+  for (TimingTable::Variant& guess : guess_variants(op))
+    if (find_variant(table.variants, guess) == table.variants.size())
+      table.variants.push_back(std::move(guess));
+  for (TimingTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
   return table;
 }
 
@@ -444,7 +466,9 @@ std::vector<TableGap> table_gaps(const TimingTable& table, const Op& op, const D
           templates.empty() ||
           std::find(templates.begin(), templates.end(), table.variants[v].template_name) != templates.end();
       if (anchor.us[v] > 0 || !is_wanted) continue;
-      if (op.kind && !known_kinds.at(op.kind(anchor.problem)).contains(v)) continue;
+      if (op.kind && !known_kinds.at(op.kind(anchor.problem)).contains(v) &&
+          !is_guess_or_way(op, table.variants[v]))
+        continue;
       const Template& tmpl = find_template(op, table.variants[v].template_name);
       if (!why_not(tmpl, anchor.problem, device) &&
           alignment_of(device, anchor.problem, tmpl,
@@ -487,6 +511,7 @@ void fill(TimingTable::Anchor& anchor, const std::vector<double>& us, const Timi
 
 TimingTable extended(TimingTable table, const Op& op, const DeviceFacts& device,
                      const std::vector<TimeRow>& times) {
+  table = with_guesses(std::move(table), op);
   const TimingTable all = measured_table(op, device, times, table.variants);
   std::vector<std::size_t>
       places;  // the indices of the table's variants in `all`; past the end: not measured
@@ -544,12 +569,19 @@ std::vector<NamedVariant> variants_of(const TimingTable& table) {
   return list;
 }
 
+std::vector<NamedVariant> named_guesses(const Op& op) {
+  std::vector<NamedVariant> guesses;
+  if (op.kind)
+    for (const TimingTable::Variant& guess : guess_variants(op))
+      guesses.push_back({guess.template_name, guess.config.text()});
+  return guesses;
+}
+
 VariantLists lists_by_kind(const TimingTable& table, const Op& op, const DeviceFacts& device,
                            const std::vector<Problem>& problems) {
   VariantsByKind known = variants_by_kind(table, op);
   std::set<std::size_t> everywhere;  // challengers, which have no time yet
-  std::vector<NamedVariant> guesses;
-  for (const TimingTable::Variant& guess : guess_variants(op)) guesses.push_back({guess.template_name, ""});
+  const std::vector<NamedVariant> guesses = named_guesses(op);
   for (std::size_t v = 0; v < table.variants.size(); ++v)
     if (std::none_of(known.begin(), known.end(), [&](const auto& its) { return its.second.contains(v); }))
       everywhere.insert(v);
@@ -566,7 +598,7 @@ VariantLists lists_by_kind(const TimingTable& table, const Op& op, const DeviceF
     }
     std::vector<NamedVariant>& list = lists[problem.text()] = guesses;
     for (const std::size_t v : its)
-      if (!table.variants[v].config.empty())
+      if (!is_guess_or_way(op, table.variants[v]))
         list.push_back({table.variants[v].template_name, table.variants[v].config.text()});
   }
   return lists;
@@ -581,7 +613,9 @@ std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known) {
   for (const Candidate& candidate : known) {
     if (!candidate.problem.empty()) add(candidate, candidate.problem);
     const Op* const op = op_or_null(candidate.op);  // a search makes the templates' guesses itself
-    if (op != nullptr && is_guess(*op, candidate.template_name, candidate.config)) continue;
+    if (op != nullptr && (is_guess(*op, candidate.template_name, candidate.config) ||
+                          is_way(*op, candidate.template_name, candidate.config)))
+      continue;
     for (const Candidate::Time& time : candidate.times) {
       auto& [first, its] = best[{candidate.op, time.problem->text()}];
       if (its != nullptr && its->us <= time.us) continue;

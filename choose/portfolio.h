@@ -17,8 +17,9 @@ namespace tunesmith {
 /// The most variants of a portfolio. Each is a kernel in the library for each dtype and category that it is
 /// used for.
 inline constexpr std::size_t most_in_portfolio = 32;
-inline constexpr std::size_t most_of_kind = 20;  ///< in a kind's portfolio, of an op with kinds (Op::kind)
-inline constexpr std::size_t most_at_once = 16;  ///< additional variants for first launches
+inline constexpr std::size_t most_of_kind = 20;     ///< in a kind's portfolio, of an op with kinds (Op::kind)
+inline constexpr std::size_t most_beside_ways = 4;  ///< the same where templates have ways, which are added
+inline constexpr std::size_t most_at_once = 16;     ///< additional variants for first launches
 
 /// Returns the current hashes of the op's bodies.
 BodyHashes bodies_of(const Op& op);
@@ -26,6 +27,10 @@ BodyHashes bodies_of(const Op& op);
 /// Returns the table as this version of the op has it: with all parameters, also newer ones. A variant whose
 /// template has changed since loses its times.
 TimingTable completed(TimingTable table, const Op& op);
+
+/// Returns the table of an op with kinds with all guesses and ways of its templates as variants, which may
+/// lack times; another op's table as it is.
+TimingTable with_guesses(TimingTable table, const Op& op);
 
 /// Selects at most `most` of the variants known on the device's problems that together lose least, with all
 /// their times; of an op with kinds for each kind. Only variants of unchanged templates count, and only
@@ -78,7 +83,10 @@ std::set<std::string> known_well(const std::vector<TimeRow>& times);
 
 std::vector<NamedVariant> variants_of(const TimingTable& table);
 
-/// For an op with kinds: returns, for each problem, the templates' guesses, the variants of its kind, and
+/// For an op with kinds: the guesses and ways of its templates. Empty for other ops.
+std::vector<NamedVariant> named_guesses(const Op& op);
+
+/// For an op with kinds: returns, for each problem, named_guesses(), the variants of its kind, and
 /// those that have no time yet. For a problem of a kind without an anchor these are the few that are best on
 /// all anchors.
 VariantLists lists_by_kind(const TimingTable& table, const Op& op, const DeviceFacts& device,

@@ -66,7 +66,13 @@ void add_total_option(CLI::App* command, TuneRequest& request) {
 
 struct CountRequest : TuneRequest {
   std::size_t count = 0;
+  bool guesses = false;
 };
+
+void add_guesses_option(CLI::App* command, CountRequest& request) {
+  command->add_flag("--guesses", request.guesses,
+                    "Only the configs that templates name without measurements, of each of their ways");
+}
 
 void add_extend(CLI::App& table, const std::string& command_line, int& exit_code) {
   auto request = std::make_shared<CountRequest>();
@@ -78,12 +84,13 @@ void add_extend(CLI::App& table, const std::string& command_line, int& exit_code
       ->required()
       ->check(whole_number(1, 100000))
       ->option_text("UINT REQUIRED");
+  add_guesses_option(extend, *request);
   add_total_option(extend, *request);
   add_run_options(extend, *request);
   extend->callback([request, &exit_code] {
     Progress progress(progress_output(), isatty(STDERR_FILENO) != 0);
-    extend_table(tune_options(*request), request->count, seconds_of("--total", request->total), progress,
-                 exit_code);
+    extend_table(tune_options(*request), request->count, request->guesses,
+                 seconds_of("--total", request->total), progress, exit_code);
   });
 }
 
@@ -97,12 +104,13 @@ void add_fill(CLI::App& table, const std::string& command_line, int& exit_code) 
       ->check(whole_number(1, 100000))
       ->option_text("UINT REQUIRED");
   add_template_option(fill, *request);
+  add_guesses_option(fill, *request);
   add_total_option(fill, *request);
   add_run_options(fill, *request);
   fill->callback([request, &exit_code] {
     Progress progress(progress_output(), isatty(STDERR_FILENO) != 0);
-    fill_table(tune_options(*request), request->count, seconds_of("--total", request->total), progress,
-               exit_code);
+    fill_table(tune_options(*request), request->count, request->guesses,
+               seconds_of("--total", request->total), progress, exit_code);
   });
 }
 

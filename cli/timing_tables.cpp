@@ -65,7 +65,8 @@ SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 8, lim
 
 // Adds problems on which only the portfolio is measured; the seed differs, so they differ from the searched
 // ones. A few share the constants of one other problem, so that its kernels are compiled once; they take
-// turns, so that devices that take turns do not compile the same at the same time.
+// turns, so that devices that take turns do not compile the same at the same time. Without others each has
+// its own.
 void add_measured(const Op& op, TuneOptions& options, std::size_t count, const std::vector<Problem>& others,
                   const SampleLimits& limits) {
   constexpr std::size_t with_the_same = 3, in_turns = 8;
@@ -77,8 +78,9 @@ void add_measured(const Op& op, TuneOptions& options, std::size_t count, const s
   for (std::size_t k = 0; k < count; k += 2) all[k] = costly[k];
   for (const Problem& drawn : all) {
     if (i % (with_the_same * in_turns) == 0)
-      for (const Problem*& other : like) other = &draw(random, others);
-    Problem problem = with_constants_of(op, drawn, *like[i++ % in_turns], limits);
+      for (const Problem*& other : like) other = others.empty() ? nullptr : &draw(random, others);
+    const Problem* const alike = like[i++ % in_turns];
+    Problem problem = alike == nullptr ? drawn : with_constants_of(op, drawn, *alike, limits);
     if (std::find(others.begin(), others.end(), problem) == others.end())
       add(options.problems, std::move(problem));
   }
@@ -100,9 +102,15 @@ TimingTable table_to_extend(const Op& op, const DeviceFacts& device, const TuneO
                      "; make one with \"tunesmith table make " + command_name(op) + "\".");
   }
   const std::vector<std::vector<TimeRow>> measured = times_of_model(options.database, op, device);
-  table = with_first_launches(std::move(table), op, device, measured);
+  table = with_first_launches(with_guesses(std::move(table), op), op, device, measured);
   if (!with_challengers) return table;
   return challenged(std::move(table), op, device, measured, options.search.built_in, most_challengers);
+}
+
+void must_have_guesses(const Op& op) {
+  if (op.kind) return;
+  throw UsageError("A table of " + op.name +
+                   " holds no configs that templates name without measurements; leave out --guesses.");
 }
 
 void run(const TuneOptions& options, Progress& progress, int& exit_code) {
@@ -133,22 +141,39 @@ void make_table(TuneOptions options, std::size_t searched, std::size_t measured,
   run(options, progress, exit_code);
 }
 
-void extend_table(TuneOptions options, std::size_t measured, double seconds, Progress& progress,
-                  int& exit_code) {
+void extend_table(TuneOptions options, std::size_t measured, bool only_guesses, double seconds,
+                  Progress& progress, int& exit_code) {
   const Op& op = find_op(options.op);
+  if (only_guesses) must_have_guesses(op);
   const DeviceFacts first = first_device(options.device);
-  TimingTable table = table_to_extend(op, first, options, true);
-  add_measured(op, options, measured, problems_of(op, table), sample_limits(first.kind));
+  TimingTable table = table_to_extend(op, first, options, !only_guesses);
+  add_measured(op, options, measured, only_guesses ? std::vector<Problem>() : problems_of(op, table),
+               sample_limits(first.kind));
   options.table = TableOptions{.searched = 0, .known = std::move(table), .seconds = seconds};
+  if (only_guesses)
+    for (const Problem& problem : options.problems)
+      options.table->lists.emplace(problem.text(), named_guesses(op));
   run(options, progress, exit_code);
 }
 
-void fill_table(TuneOptions options, std::size_t anchors, double seconds, Progress& progress,
-                int& exit_code) {
+void fill_table(TuneOptions options, std::size_t anchors, bool only_guesses, double seconds,
+                Progress& progress, int& exit_code) {
   const Op& op = find_op(options.op);
+  if (only_guesses) must_have_guesses(op);
   const DeviceFacts first = first_device(options.device);
   TimingTable table = table_to_extend(op, first, options, false);
-  const std::vector<TableGap> incomplete = table_gaps(table, op, first, anchors, options.search.templates);
+  std::vector<TableGap> incomplete = table_gaps(table, op, first, anchors, options.search.templates);
+  if (only_guesses) {
+    const std::vector<NamedVariant> guesses = named_guesses(op);
+    for (TableGap& gap : incomplete) {
+      const auto others =
+          std::remove_if(gap.variants.begin() + 1, gap.variants.end(), [&](const NamedVariant& variant) {
+            return std::find(guesses.begin(), guesses.end(), variant) == guesses.end();
+          });
+      gap.variants.erase(others, gap.variants.end());
+    }
+    std::erase_if(incomplete, [](const TableGap& gap) { return gap.variants.size() < 2; });
+  }
   if (incomplete.empty()) {
     std::cout << "No anchor of the table of " << op.name << " for " << first.name
               << " lacks a time of its variants.\n";

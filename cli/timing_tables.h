@@ -26,13 +26,15 @@ inline constexpr const char* budget_of_an_anchor = "2s";
 void make_table(TuneOptions options, std::size_t searched, std::size_t measured, double seconds,
                 Progress& progress, int& exit_code);
 
-/// Extends the known table, from the database or built in, by `measured` anchors.
-void extend_table(TuneOptions options, std::size_t measured, double seconds, Progress& progress,
-                  int& exit_code);
+/// Extends the known table, from the database or built in, by `measured` anchors. `only_guesses`: on them
+/// only the templates' guesses and ways are measured (named_guesses() in choose/portfolio.h).
+void extend_table(TuneOptions options, std::size_t measured, bool only_guesses, double seconds,
+                  Progress& progress, int& exit_code);
 
 /// Fills in missing times of the known table, on up to `anchors` of its anchors (table_gaps() in
 /// choose/portfolio.h).
-void fill_table(TuneOptions options, std::size_t anchors, double seconds, Progress& progress, int& exit_code);
+void fill_table(TuneOptions options, std::size_t anchors, bool only_guesses, double seconds,
+                Progress& progress, int& exit_code);
 
 /// Makes new tables of these ops (empty: all) within `seconds`. A failing op is reported, and sets
 /// `exit_code` to 1.

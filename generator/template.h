@@ -48,6 +48,12 @@ struct Template {
   /// Returns values of some axes that suit a problem without measurements, tried before the base; the other
   /// axes get the first legal values. Nothing, or null: another template suits the problem better.
   std::function<std::optional<Values>(const Problem&, const DeviceFacts&)> untuned = nullptr;
+  /// Parts of the space, each as the values that it has in common. `untuned_way` names a config of such a
+  /// part without measurements, whichever part or template suits the problem best: a table has the times of
+  /// all, and so chooses between them. Nothing: the part has none for the problem.
+  std::vector<Values> ways = {};
+  std::function<std::optional<Values>(const Problem&, const DeviceFacts&, const Values& way)> untuned_way =
+      nullptr;
   OnDevice<Space, Problem> space;
   OnDevice<Work, Problem, Config> work;
   /// The alignment that the kernel needs for each argument of at least this many bytes; a shorter array needs

@@ -11,6 +11,11 @@
 namespace tunesmith::tensor_op {
 namespace {
 
+// Beyond what fills any device, or hides any latency, more of the same changes no choice: such sizes are as
+// near as can be.
+constexpr std::int64_t many_outputs = 1 << 18, many_terms = 1 << 14, long_side = 1 << 12, long_run = 1 << 8,
+                       many_batches = 1 << 10;
+
 // A property that a problem has or has not counts as four octaves, which the fitted weights make more or
 // less.
 std::int64_t octaves_of(bool has_it) { return has_it ? 16 : 1; }
@@ -77,12 +82,12 @@ Values sizes(const Problem& problem) {
   }
   const std::int64_t read = 16 / bytes(dtype_of(problem)), written = 16 / bytes(out_dtype(problem));
   const Nearest in = nearest_of(nest, first), out = nearest_of(nest, nest.output);
-  return {{"outputs", nest.outputs()},
-          {"terms", nest.terms()},
-          {"m", m},
-          {"n", n},
-          {"k", k},
-          {"batch", batch},
+  return {{"outputs", std::min(nest.outputs(), many_outputs)},
+          {"terms", std::min(nest.terms(), many_terms)},
+          {"m", std::min(m, long_side)},
+          {"n", std::min(n, long_side)},
+          {"k", std::min(k, many_terms)},
+          {"batch", std::min(batch, many_batches)},
           {"digits", std::max<std::int64_t>(static_cast<std::int64_t>(nest.rank()), 1)},
           {"digits_k", digits_k},
           {"window", window_terms(problem)},
@@ -92,8 +97,8 @@ Values sizes(const Problem& problem) {
           {"first_vector", widest_vector(nest, first, read)},
           {"second_vector", widest_vector(nest, second, read)},
           {"out_vector", widest_vector(nest, nest.output, written)},
-          {"run_in", nest.extent(in.index)},
-          {"run_out", nest.extent(out.index)},
+          {"run_in", std::min(nest.extent(in.index), long_run)},
+          {"run_out", std::min(nest.extent(out.index), long_run)},
           {"turned", octaves_of(in.index != out.index)}};
 }
 

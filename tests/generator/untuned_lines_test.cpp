@@ -15,11 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The most lines of each op. The aim is 15 for each and 250 in all: make a number smaller whenever you can.
+// The most lines of each op; those of ways (Template::ways), between which a table chooses, count too. The
+// aim is 15 for each and 250 in all: make a number smaller whenever you can.
 const std::map<std::string, int> most_lines = {
     {"conv1d", 29},          {"conv_covariance", 12}, {"filter_bank", 41}, {"histogram", 24},
     {"joint_histogram", 31}, {"rank_filter", 146},    {"reduce", 50},      {"rows", 79},
-    {"scan", 164},           {"tensor", 412},         {"transpose", 5}};
+    {"scan", 164},           {"tensor", 434},         {"transpose", 5}};
 
 std::vector<std::string> lines_of(const fs::path& path) {
   std::ifstream file(path);
@@ -49,7 +50,7 @@ TEST(UntunedLines, DoNotGrow) {
     if (path.extension() != ".cpp" || path.stem().string().ends_with("test")) continue;
     const std::vector<std::string> lines = lines_of(path);
     for (std::size_t i = 0; i < lines.size(); ++i)
-      if (lines[i].starts_with("std::optional<Values> untuned(") ||
+      if (lines[i].find("> untuned") != std::string::npos || lines[i].starts_with("Guess untuned") ||
           lines[i].find(".untuned = [") != std::string::npos)
         found[fs::relative(path, templates).begin()->string()] += braced_lines(lines, i);
   }

@@ -74,6 +74,8 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
   const std::size_t guess_rank = place.op.kind ? 0 : most_remembered;
   for (const UntunedVariant& guess : untuned(place.op, place.problem, place.device))
     guesses.push_back({other_device, guess_rank, guess.tmpl->name, guess.config.text()});
+  for (const UntunedVariant& way : ways(place.op, place.problem, place.device))
+    guesses.push_back({other_device, guess_rank, way.tmpl->name, way.config.text()});
   return guesses;
 }
 

@@ -106,6 +106,16 @@ std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
                   config[VECTOR_OUT] * bytes(out_dtype(problem)));
 }
 
+// A way for each unit, and for warpgroups whose tiles are brought as boxes.
+std::vector<Values> ways() {
+  std::vector<Values> all;
+  for (const char* const unit : {"fma", "tensor_core", "mma", "wgmma", "wgmma_halves"})
+    all.push_back({{std::string(UNIT.name), std::string(unit)}});
+  all.push_back(
+      {{std::string(UNIT.name), std::string("wgmma")}, {std::string(LOAD_BY.name), std::string("boxes")}});
+  return all;
+}
+
 }  // namespace
 
 bool multiplies_borders(const Problem& problem, const DeviceFacts& device) {
@@ -129,6 +139,8 @@ Template contract() {
         return "This template is for sums of products of two accesses; take another template.";
       },
       .untuned = untuned,
+      .ways = ways(),
+      .untuned_way = untuned_way,
       .space = space,
       .work = work,
       .alignment_bytes = alignment_bytes};
@@ -152,6 +164,8 @@ Template contract_any() {
         return "Sums of products are for the template contract.";
       },
       .untuned = untuned,
+      .ways = {{{std::string(UNIT.name), std::string("fma")}}},
+      .untuned_way = untuned_way,
       .space = space,
       .work = work,
       .alignment_bytes = alignment_bytes};

@@ -175,6 +175,8 @@ Space space(const Problem& problem, const DeviceFacts& device);
 Work work(const Problem& problem, const Config& config, const DeviceFacts& device);
 /// The first guess, as Template::untuned.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device);
+/// The first guess of a unit, as Template::untuned_way.
+std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& device, const Values& way);
 
 /// The clocks of a config's launches by the model of the first guess, for a fit of the rates. Nothing: it is
 /// of a unit that the model is not for.

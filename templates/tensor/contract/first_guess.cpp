@@ -50,25 +50,23 @@ std::vector<Shape> shapes_of(const Rates& rates, std::string_view which) {
   return shapes;
 }
 
-}  // namespace
+struct Guess {
+  Values values;
+  double clocks;  // of multiplying
+};
 
 // Chooses tiles as large as the sides allow with the fewest multiplications in vain, and parts of K where
-// tiles are few.
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+// tiles are few, for ordinary multiplications or for tensor cores of doubles.
+Guess untuned_tiles(const Problem& problem, const DeviceFacts& device, bool in_tensor_cores) {
   const Groups groups = groups_of(problem);
   const Rates& rates = rates_of("tensor", device);
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
-  // The host only emulates matrix units.
-  if (device.kind == DeviceKind::cuda && has_matrices(problem, device) && std::min(m, n) > 4 && k > 8) {
-    if (std::optional<Values> best = best_of_matrices(problem, groups, device, rates)) return best;
-  }
   const bool wide = bytes(compute_dtype(problem)) == 8;
   // Runs that leave sectors of 32 bytes half empty are joined with the next ones; tiles of whole runs do that
   // best.
   const std::int64_t run = run_bytes(problem, groups);
   const bool joins = run < 128 && run % 32 != 0;
   const bool few = k <= 64, thin = std::min(m, n) <= 128;
-  const bool in_tensor_cores = has_tensor_cores(problem, device);
   // Where storing takes as long as multiplying, many small blocks are best, so that some of them store at any
   // time.
   const std::string which = in_tensor_cores ? (few ? "few_in_tensor_cores" : "tensor_cores")
@@ -149,10 +147,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       least = clocks;
     }
   }
-  if (device.kind == DeviceKind::cuda && has_wgmma(device) && has_halves(problem, device)) {
-    if (std::optional<Values> by_halves = best_of_halves(problem, groups, device, rates, least))
-      return by_halves;
-  }
   // A wider tile has longer runs of the operand's neighbours, where these are not the output's.
   Shape shape = *best;
   if (turned && shape.tile_m <= 48 && shape.tile_m <= shape.thread_m * shape.thread_n)  // 256 threads
@@ -207,7 +201,48 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   values.set(STAGES.name, stages);
   values.set(TILE_K.name, tile_k);
   values.set(SPLIT.name, split);
-  return values;
+  return {std::move(values), least};
+}
+
+// The host only emulates matrix units.
+bool takes_matrices(const Problem& problem, const DeviceFacts& device) {
+  return device.kind == DeviceKind::cuda && has_matrices(problem, device);
+}
+bool takes_halves(const Problem& problem, const DeviceFacts& device) {
+  return device.kind == DeviceKind::cuda && has_wgmma(device) && has_halves(problem, device);
+}
+
+}  // namespace
+
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Groups groups = groups_of(problem);
+  const Rates& rates = rates_of("tensor", device);
+  if (takes_matrices(problem, device) && std::min(size_of(groups.m), size_of(groups.n)) > 4 &&
+      size_of(groups.k) > 8) {
+    if (std::optional<Values> best = best_of_matrices(problem, groups, device, rates)) return best;
+  }
+  Guess guess = untuned_tiles(problem, device, has_tensor_cores(problem, device));
+  if (takes_halves(problem, device)) {
+    if (std::optional<Values> by_halves = best_of_halves(problem, groups, device, rates, guess.clocks))
+      return by_halves;
+  }
+  return std::move(guess.values);
+}
+
+std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& device, const Values& way) {
+  const std::string& unit = way.string(UNIT.name);
+  const Rates& rates = rates_of("tensor", device);
+  if (unit == "mma" || unit == "wgmma") {
+    if (!takes_matrices(problem, device)) return std::nullopt;
+    return best_of_matrices(problem, groups_of(problem), device, rates, way);
+  }
+  if (unit == "wgmma_halves") {
+    if (!takes_halves(problem, device)) return std::nullopt;
+    return best_of_halves(problem, groups_of(problem), device, rates);
+  }
+  const bool in_tensor_cores = unit == "tensor_core";
+  if (in_tensor_cores && !has_tensor_cores(problem, device)) return std::nullopt;
+  return untuned_tiles(problem, device, in_tensor_cores).values;
 }
 
 }  // namespace tunesmith::tensor_op::contraction

@@ -131,15 +131,17 @@ class MatrixModel {
   }
 
   // Nothing if no shape is legal.
-  std::optional<Values> best() {
+  std::optional<Values> best(const Values& way) {
+    const bool is_open = way.empty(), takes_boxes = way.has(LOAD_BY.name);
     for (const MatrixShape& shape : matrix_shapes) {
       if (shape.warpgroups && !has_warpgroups_) continue;
-      for (std::size_t pack = 0; pack < number_of_packs; ++pack)
+      if (!is_open && shape.warpgroups != (way.string(UNIT.name) == "wgmma")) continue;
+      for (std::size_t pack = 0; pack < number_of_packs && !takes_boxes; ++pack)
         for (const bool second : {false, true})
           for (const std::int64_t stages : {4, 3, 1})
             for (const bool in_pieces : {false, true})
               consider(shape, static_cast<Packs>(pack), second, stages, in_pieces);
-      if (!shape.warpgroups) continue;
+      if (!shape.warpgroups || !(is_open || takes_boxes)) continue;
       for (std::size_t pack = 0; pack < number_of_packs; ++pack)
         for (const std::int64_t stages : {8, 6, 4, 3, 2})
           if (has_boxes_.at(pack)) consider_boxes(shape, static_cast<Packs>(pack), stages);
@@ -166,15 +168,16 @@ class MatrixModel {
     return clocks_of(way, parts_of(k_, c[SPLIT], way.tile_k, least_parts_), c[ADD_BY] == "last");
   }
 
-  // The same for floats by halves, if that takes less time than `clocks` of ordinary multiplications.
-  std::optional<Values> best_halves(double clocks) {
+  // The same for floats by halves; with `clocks` of ordinary multiplications only if that takes less time.
+  std::optional<Values> best_halves(std::optional<double> clocks) {
     if (!are_enough_for_halves(k_, 64)) return std::nullopt;
     for (const MatrixShape& shape : halves_shapes)
       for (const bool second : {false, true})
         for (const std::int64_t stages : {2, 3, 4}) consider_halves(shape, second, stages);
+    if (!clocks) return best_;
     const double out_bytes = static_cast<double>(m_) * static_cast<double>(n_ * batch_) *
                              static_cast<double>(bytes(out_dtype(problem_)));
-    const double ordinary = clocks / rates_.ordinary + out_bytes / rates_.memory / multiprocessors();
+    const double ordinary = *clocks / rates_.ordinary + out_bytes / rates_.memory / multiprocessors();
     return best_ && least_ + rates_.launch < ordinary ? best_ : std::nullopt;
   }
 
@@ -525,12 +528,12 @@ std::int64_t name_of_warps(std::int64_t threads, std::int64_t warps) {
 }
 
 std::optional<Values> best_of_matrices(const Problem& problem, const Groups& groups,
-                                       const DeviceFacts& device, const Rates& rates) {
-  return MatrixModel(problem, groups, device, rates).best();
+                                       const DeviceFacts& device, const Rates& rates, const Values& way) {
+  return MatrixModel(problem, groups, device, rates).best(way);
 }
 
 std::optional<Values> best_of_halves(const Problem& problem, const Groups& groups, const DeviceFacts& device,
-                                     const Rates& rates, double clocks) {
+                                     const Rates& rates, std::optional<double> clocks) {
   return MatrixModel(problem, groups, device, rates).best_halves(clocks);
 }
 

@@ -240,10 +240,18 @@ bool is_for_others(const Problem& problem, const DeviceFacts& device) {
   return rows >= 8 && columns >= 8 && nest.terms() >= 8 && products >= 0x1p23;
 }
 
-std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+// The ways of this template: threads share sums or do not, or each has as many outputs as it can hold.
+std::vector<Values> ways() {
+  return {{{"REDUCE", std::int64_t{1}}},
+          {{"REDUCE", std::int64_t{8}}},
+          {{"REDUCE", std::int64_t{32}}},
+          {{"REDUCE", std::int64_t{1}}, {"THREAD_Y", std::int64_t{16}}, {"THREAD_Z", std::int64_t{4}}}};
+}
+
+// Of the way's threads that share a sum, and outputs of a thread; what it does not say is chosen.
+std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& device, const Values& way) {
   const std::shared_ptr<const LoopForms> all = loop_forms(problem);
   const std::size_t form = all->usable.front();
-  if (form == 0 && is_for_others(problem, device)) return std::nullopt;
   const std::int64_t threads_to_fill = std::int64_t{1024} * multiprocessors_to_fill(device);
   // The kernel that takes longest, if a thread adds each sum: few of them do not fill the device.
   const auto rounds = [&](const LoopKernel& kernel) {
@@ -261,16 +269,18 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
 
   // With few outputs, or operands that lie along the sums, threads share sums; blocks share them if even
   // these threads are few.
-  std::int64_t outputs = nest.outputs(), lanes = 1, split = 1;
+  const bool shares_as_asked = way.find("REDUCE") != nullptr, holds_most = way.find("THREAD_Y") != nullptr;
+  std::int64_t outputs = nest.outputs(), lanes = shares_as_asked ? way.integer("REDUCE") : 1, split = 1;
   const int along = kernel.nearest();
   const bool is_small = outputs * terms < std::int64_t{1} << 20;  // then all lies in caches
   for (const auto& [count, least_extent] :
        {std::pair<std::int64_t, std::int64_t>{8, 5}, {32, 15}, {256, 512}}) {
-    if ((is_small || reads_along_sums(kernel)) && outputs * count <= 2 * threads_to_fill &&
-        nest.extent(along) >= least_extent)
+    if (!shares_as_asked && (is_small || reads_along_sums(kernel)) &&
+        outputs * count <= 2 * threads_to_fill && nest.extent(along) >= least_extent)
       lanes = count;
   }
-  if (reads_along_sums(kernel)) lanes = std::max<std::int64_t>(lanes, nest.extent(along) < 32 ? 8 : 32);
+  if (!shares_as_asked && reads_along_sums(kernel))
+    lanes = std::max<std::int64_t>(lanes, nest.extent(along) < 32 ? 8 : 32);
   while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 32 * lanes * split)
     split *= 4;
   split = least_alike(splits, split,
@@ -279,15 +289,16 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   // A thread has as many outputs as leave enough threads, and the more the longer the window is.
   const LoopKernel& tiled = longest_kernel(all->forms[form], true);
   const auto its_extent = [&](int index) { return tiled.nest.extent(index); };
-  const std::int64_t most_y = lanes > 1                                                  ? 4
+  const std::int64_t most_y = holds_most                                                 ? 16
+                              : lanes > 1                                                ? 4
                               : its_extent(tiled.window) >= 9 && !tiled.has_neighbours() ? 16
                               : tiled.has_neighbours() && its_extent(tiled.window) < 5   ? 4
                               : tiled.window >= 0                                        ? 8
                                                                                          : 4;
-  const std::int64_t most_z = tiled.along_z >= 0 && terms >= 16 && lanes == 1 ? 4 : 1;
+  const std::int64_t most_z = tiled.along_z >= 0 && (terms >= 16 || holds_most) && lanes == 1 ? 4 : 1;
   std::int64_t thread_y = 1, thread_z = 1;
   const auto fits = [&](std::int64_t y, std::int64_t z) {
-    return y * z <= 32 && tiled.nest.outputs() * lanes * split >= threads_to_fill * y * z;
+    return holds_most || (y * z <= 32 && tiled.nest.outputs() * lanes * split >= threads_to_fill * y * z);
   };
   while (thread_y < most_y && 2 * thread_y <= its_extent(tiled.along_y) && fits(2 * thread_y, 1))
     thread_y *= 2;
@@ -321,6 +332,11 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                 {"START", all->forms[form].kernels.size() > 1 || split > 1 ? "overlapped" : "plain"}};
 }
 
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  if (loop_forms(problem)->usable.front() == 0 && is_for_others(problem, device)) return std::nullopt;
+  return untuned_way(problem, device, {});
+}
+
 }  // namespace
 
 Template loops() {
@@ -336,6 +352,8 @@ Template loops() {
           .generated = generated,
           .refuses = refuses,
           .untuned = untuned,
+          .ways = ways(),
+          .untuned_way = untuned_way,
           .space = space,
           .work = work};
 }
