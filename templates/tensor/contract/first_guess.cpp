@@ -232,13 +232,13 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
 std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& device, const Values& way) {
   const std::string& unit = way.string(UNIT.name);
   const Rates& rates = rates_of("tensor", device);
-  const bool is_matrix = unit == "mma" || unit == "wgmma", is_halves = unit == "wgmma_halves";
-  if ((is_matrix && !takes_matrices(problem, device)) || (is_halves && !takes_halves(problem, device)))
+  const bool is_matrix = unit == "mma" || unit == "wgmma", is_halves = unit == "wgmma_halves",
+             in_tensor_cores = unit == "tensor_core";
+  if ((is_matrix && !takes_matrices(problem, device)) || (is_halves && !takes_halves(problem, device)) ||
+      (in_tensor_cores && !has_tensor_cores(problem, device)))
     return std::nullopt;
   if (is_matrix) return best_of_matrices(problem, groups_of(problem), device, rates, way);
   if (is_halves) return best_of_halves(problem, groups_of(problem), device, rates);
-  const bool in_tensor_cores = unit == "tensor_core";
-  if (in_tensor_cores && !has_tensor_cores(problem, device)) return std::nullopt;
   return untuned_tiles(problem, device, in_tensor_cores).values;
 }
 
