@@ -65,11 +65,11 @@ __device__ __forceinline__ void prepare_boxes(const TensorMap& map) {
 template <int RANK>
 __device__ __forceinline__ void copy_box(void* to, const TensorMap& map, const int (&place)[RANK],
                                          BoxBarrier* barrier) {
-#define COPY_BOX(rank, places, ...)                                                                       \
-  asm volatile("cp.async.bulk.tensor." rank                                                               \
-               ".shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {" places "}], [%2];" ::  \
-                   "r"(shared_address(to)),                                                               \
-               "l"(&map), "r"(shared_address(barrier)), __VA_ARGS__                                       \
+#define COPY_BOX(rank, places, ...)                                                       \
+  asm volatile("cp.async.bulk.tensor." rank                                               \
+               ".shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {" places \
+               "}], [%2];" ::"r"(shared_address(to)),                                     \
+               "l"(&map), "r"(shared_address(barrier)), __VA_ARGS__                       \
                : "memory")
   static_assert(RANK >= 2 && RANK <= 5, "as many dimensions as are written out here");
   if constexpr (RANK == 2) {
