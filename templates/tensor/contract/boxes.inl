@@ -185,8 +185,8 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
         wait_for(emptied + turn.stage, turn.phase);
         arrive_with(its, static_cast<int>(sizeof(Held)) * (First::elements + Second::elements));
         copy_tile<First, TILE_M>(to, first, static_cast<int>(tile.m) * TILE_M, term, batch, its);
-        copy_tile<Second, TILE_N>(to + First::elements, second, static_cast<int>(tile.n) * TILE_N, term, batch,
-                                  its);
+        copy_tile<Second, TILE_N>(to + First::elements, second, static_cast<int>(tile.n) * TILE_N, term,
+                                  batch, its);
         turn.end();
       }
     }

@@ -72,8 +72,9 @@ struct ContractShape {
   bool counted_terms, joins;
   bool by_rows;  // finished rows take the place of the tiles
   bool swizzled;
-  bool boxes;            // with two barriers for each stage; finished sums lie behind the tiles
-  LayoutSize boxes_out;  // of this many warpgroups, which store finished sums as boxes, without tables; else 0
+  bool boxes;  // with two barriers for each stage; finished sums lie behind the tiles
+  LayoutSize
+      boxes_out;  // of this many warpgroups, which store finished sums as boxes, without tables; else 0
 };
 // Each warpgroup has two boxes of 64 rows of 128 bytes, one of which is filled while the other one is stored.
 constexpr LayoutSize contract_box_rows = 64, contract_box_row = 128, contract_out_boxes = 2;
