@@ -13,6 +13,7 @@
 
 #include "generator/ops.h"
 #include "kernel_file/add.h"
+#include "tuner/device/check_data.h"
 
 namespace tunesmith {
 namespace {

@@ -69,10 +69,11 @@ Range range_of(DType dtype) {
   return {round_to(dtype, 1e300), 0};
 }
 
-// Integers of which sums of some hundred, or each alone if it is also `below` zero, do not fit into the next
-// narrower type.
+// Integers of which sums of some hundred do not fit into the next narrower type. `code`: 0; below 0 each
+// number alone does not; 1: sums of a few do not fit into 32 or 64 bits; 2: as 1, and unsigned ones lie about
+// the largest signed one.
 std::pair<double, double> distant_range(DType dtype, double code, std::size_t count) {
-  const bool below = code<0, is_wide = code> 0;
+  const bool below = code < 0, is_wide = code >= 1;
   // The numbers about which the sign bit of an integer of the same size changes.
   if (code > 1 && dtype == DType::u16) return {32'718, 32'818};
   if (code > 1 && dtype == DType::u32) return {2'147'483'598, 2'147'483'698};
@@ -116,7 +117,8 @@ Contents of_problem(const Contents& contents, const Problem& problem, DType dtyp
   if (contents.bounds) std::tie(made.least, made.most) = contents.bounds(problem);
   if (made.spread == Contents::distant) {
     made.spread = Contents::uniform;
-    std::tie(made.least, made.most) = distant_range(dtype, contents.least, count);
+    const double code = contents.most < 0 ? contents.most : std::max(0.0, contents.least);
+    std::tie(made.least, made.most) = distant_range(dtype, code, count);
   }
   return made;
 }
