@@ -65,7 +65,7 @@ def _show(page: Page, data: Data, op: str, objective: str, sets: dict[str, list[
             mode="lines+markers",
             line={"shape": "hv", "width": 1},
             text=[plain(shorter(f"{row['template']} {row['config']}", 120)) for row in variants],
-            hovertemplate="%{text}<br>%{x:.4g} us, %{y:.4g}<extra></extra>",
+            hovertemplate="%{text}<br>%{x:,.4~r} µs, %{y:,.4~r}<extra></extra>",
         )
     layout(figure, "us", objective)
     log(figure, "x")
