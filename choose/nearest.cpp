@@ -63,9 +63,8 @@ class NearestConfig {
 };
 
 std::optional<Config> usable(const Template& tmpl, const Problem& problem, const DeviceFacts& device,
-                             const std::optional<Values>& values) {
-  if (!values) return std::nullopt;
-  Config config = tmpl.space(problem, device).complete(*values);
+                             const Space& space, const Values& values) {
+  Config config = space.complete(values);
   const Work work = tmpl.work(problem, config, device);
   if (!reentrant(work) || exceeds(work, device)) return std::nullopt;
   return config;
@@ -73,13 +72,17 @@ std::optional<Config> usable(const Template& tmpl, const Problem& problem, const
 
 std::optional<Config> guess_of(const Template& tmpl, const Problem& problem, const DeviceFacts& device) {
   if (!tmpl.untuned || why_not(tmpl, problem, device)) return std::nullopt;
-  return usable(tmpl, problem, device, tmpl.untuned(problem, device));
+  const auto values = tmpl.untuned(problem, device);
+  if (!values) return std::nullopt;
+  return usable(tmpl, problem, device, tmpl.space(problem, device), *values);
 }
 
 std::optional<Config> config_of_way(const Template& tmpl, const Problem& problem, const DeviceFacts& device,
-                                    const Values& way) {
+                                    const Space& space, const Values& way) {
   if (why_not(tmpl, problem, device)) return std::nullopt;
-  return usable(tmpl, problem, device, tmpl.untuned_way(problem, device, way));
+  const auto values = tmpl.untuned_way(problem, device, way);
+  if (!values) return std::nullopt;
+  return usable(tmpl, problem, device, space, *values);
 }
 
 bool has_way(const Template& tmpl, const Values& values) {
@@ -112,7 +115,7 @@ std::optional<Config> adapted(const Space& space, const Values& values) {
 std::optional<Config> config_on(const Op& op, const Template& tmpl, const Problem& problem,
                                 const DeviceFacts& device, const Space& space, const Values& values) {
   if (!op.kind) return space.find(values);
-  if (has_way(tmpl, values)) return config_of_way(tmpl, problem, device, values);
+  if (has_way(tmpl, values)) return config_of_way(tmpl, problem, device, space, values);
   if (!is_guess(op, tmpl.name, values)) return adapted(space, values);
   for (const Template& each : op.templates)
     if (auto guess = guess_of(each, problem, device)) {
@@ -131,10 +134,13 @@ std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const 
 
 std::vector<UntunedVariant> ways(const Op& op, const Problem& problem, const DeviceFacts& device) {
   std::vector<UntunedVariant> found;
-  for (const Template& tmpl : op.templates)
+  for (const Template& tmpl : op.templates) {
+    if (tmpl.ways.empty() || why_not(tmpl, problem, device)) continue;
+    const Space space = tmpl.space(problem, device);
     for (const Values& way : tmpl.ways)
-      if (auto config = config_of_way(tmpl, problem, device, way))
+      if (auto config = config_of_way(tmpl, problem, device, space, way))
         found.push_back({&tmpl, std::move(*config)});
+  }
   return found;
 }
 
@@ -150,6 +156,10 @@ bool is_way(const Op& op, std::string_view template_name, const Values& values) 
          std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& tmpl) {
            return tmpl.name == template_name && has_way(tmpl, values);
          });
+}
+
+bool is_guess_or_way(const Op& op, std::string_view template_name, const Values& values) {
+  return is_guess(op, template_name, values) || is_way(op, template_name, values);
 }
 
 std::optional<Config> nearest_legal(const Space& space, const Values& values, const Nearness& nearness) {

@@ -60,4 +60,7 @@ bool is_guess(const Op& op, std::string_view template_name, const Values& values
 /// True if a table's variant is a way of its template.
 bool is_way(const Op& op, std::string_view template_name, const Values& values);
 
+/// True if it is one of both: its template names its config for each problem.
+bool is_guess_or_way(const Op& op, std::string_view template_name, const Values& values);
+
 }  // namespace tunesmith

@@ -93,8 +93,7 @@ std::vector<TimingTable::Variant> guess_variants(const Op& op) {
 }
 
 bool is_guess_or_way(const Op& op, const TimingTable::Variant& variant) {
-  return is_guess(op, variant.template_name, variant.config) ||
-         is_way(op, variant.template_name, variant.config);
+  return is_guess_or_way(op, variant.template_name, variant.config);
 }
 
 // Of an op with kinds, returns the table with each variant's times as those of what it is adapted to on the
@@ -613,9 +612,7 @@ std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known) {
   for (const Candidate& candidate : known) {
     if (!candidate.problem.empty()) add(candidate, candidate.problem);
     const Op* const op = op_or_null(candidate.op);  // a search makes the templates' guesses itself
-    if (op != nullptr && (is_guess(*op, candidate.template_name, candidate.config) ||
-                          is_way(*op, candidate.template_name, candidate.config)))
-      continue;
+    if (op != nullptr && is_guess_or_way(*op, candidate.template_name, candidate.config)) continue;
     for (const Candidate::Time& time : candidate.times) {
       auto& [first, its] = best[{candidate.op, time.problem->text()}];
       if (its != nullptr && its->us <= time.us) continue;

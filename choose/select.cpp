@@ -257,14 +257,14 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
                                           : space.find(candidate.config);
   choice.is_adapted = config.has_value();
   const bool is_its_way = is_way(*op_, tmpl->name, candidate.config);
+  const bool is_named = is_guess_or_way(*op_, tmpl->name, candidate.config);
   if (!config && may_compile && op_->kind && !is_its_way) config = adapted(space, candidate.config);
   if (!config && may_compile && !is_its_way) config = nearest_legal(space, candidate.config, one_number);
   if (!config) {
-    return is_guess(*op_, tmpl->name, candidate.config) || is_its_way
+    return is_named
                ? "The template names no config for this problem; another template suits it better."
                : "Its config is not legal for this problem: " + space.why_not(candidate.config).value_or("");
   }
-  const bool is_named = is_its_way || is_guess(*op_, tmpl->name, candidate.config);
   choice.changed = is_named ? "" : changed_axes(*config, candidate.config);
   choice.config = std::move(*config);
   const Work work = tmpl->work(problem, choice.config, device_);

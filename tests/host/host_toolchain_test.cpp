@@ -24,6 +24,17 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+// What a kernel named "kernel" writes to its one argument.
+int written_by(const Source& source, const Compilation& compiled) {
+  Launch launch{.kernel = "kernel", .arguments = {ArgumentPointer{0}}};
+  int out = -1;
+  void* arguments[] = {&out};
+  EXPECT_EQ(
+      load_host(compiled.bytes, source.suffix, Work{.steps = {launch}})->launch(arguments, nullptr, nullptr),
+      0);
+  return out;
+}
+
 TEST(HostToolchain, ASourceThatDoesNotCompileIsAnAnswer) {
   const Compilation compiled = make_host_toolchain()->compile(host_source("int broken = undeclared_name;"));
   EXPECT_FALSE(compiled.ok);
@@ -90,13 +101,7 @@ TEST(HostToolchain, CompilesFromSeveralThreads) {
           "extern \"C\" __global__ void ENTRY(kernel)(int* out) { *out = " + std::to_string(n) + "; }");
       const Compilation compiled = toolchain->compile(source);
       ASSERT_TRUE(compiled.ok) << compiled.log;
-      Launch launch{.kernel = "kernel", .arguments = {ArgumentPointer{0}}};
-      int out = -1;
-      void* arguments[] = {&out};
-      EXPECT_EQ(load_host(compiled.bytes, source.suffix, Work{.steps = {launch}})
-                    ->launch(arguments, nullptr, nullptr),
-                0);
-      EXPECT_EQ(out, n);
+      EXPECT_EQ(written_by(source, compiled), n);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -109,13 +114,7 @@ TEST(HostToolchain, LinksTheCppLibraryWhereItIsUsed) {
     const Compilation compiled = make_host_toolchain()->compile(source);
     EXPECT_TRUE(compiled.ok) << compiled.log;
     EXPECT_EQ(compiled.log, "");
-    Launch launch{.kernel = "kernel", .arguments = {ArgumentPointer{0}}};
-    int out = -1;
-    void* arguments[] = {&out};
-    EXPECT_EQ(load_host(compiled.bytes, source.suffix, Work{.steps = {launch}})
-                  ->launch(arguments, nullptr, nullptr),
-              0);
-    EXPECT_EQ(out, 7);
+    EXPECT_EQ(written_by(source, compiled), 7);
     return compiled.bytes;
   };
 #if !defined(__SANITIZE_ADDRESS__)
