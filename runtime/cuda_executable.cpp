@@ -16,6 +16,7 @@
 
 #include "generator/target.h"
 #include "runtime/cuda_scope.h"
+#include "runtime/cuda_workspaces.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
 #include "runtime/launch_check.h"
@@ -245,32 +246,6 @@ class Turn {
   cudaStream_t stream_;
 };
 
-/// Returns a function of the driver since CUDA 12.0; null if the driver does not have it.
-template <typename Function>
-Function driver_function(const char* name) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-#if CUDART_VERSION >= 12050
-  constexpr unsigned since = 12000;
-  const cudaError_t code =
-      cudaGetDriverEntryPointByVersion(name, &function, since, cudaEnableDefault, &found);
-#else
-  const cudaError_t code = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
-#endif
-  if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
-  return code == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(function)
-                                                                     : nullptr;
-}
-
-/// Returns the id of the current context, which changes with cudaDeviceReset(). 0: the driver does not tell
-/// (before CUDA 12).
-unsigned long long context_id() {
-  using Id = int (*)(void* context, unsigned long long* id);
-  static const auto get_id = driver_function<Id>("cuCtxGetId");
-  unsigned long long id = 0;
-  return get_id != nullptr && get_id(nullptr, &id) == 0 ? id : 0;
-}
-
 // Encodes the view of an array that begins at `first` as a tensor map: rows of a box are 128 bytes and
 // swizzled, and what is beyond the view is 0.
 #if CUDART_VERSION >= 12000
@@ -311,31 +286,6 @@ cudaError_t encode(TensorMap&, const BoxedArray&, void*) noexcept { return cudaE
 #endif
 static_assert(sizeof(TensorMap) == BoxedArray::bytes);
 
-/// Returns the pool of the library's own workspaces on the current device; it keeps released memory for the
-/// next launch. Null if the driver has no pools. A pool from before a cudaDeviceReset() is never used again.
-cudaMemPool_t workspaces_of(int ordinal) {
-  static std::mutex mutex;
-  // Pools by device and context. Never destroyed, because threads of a static dispatcher may ask while the
-  // process ends.
-  static auto* const pools = new std::map<std::pair<int, unsigned long long>, cudaMemPool_t>;
-  const std::scoped_lock lock(mutex);
-  const std::pair key(ordinal, context_id());
-  if (const auto known = pools->find(key); known != pools->end()) return known->second;
-  const OutsideCaptures outside;
-  cudaMemPoolProps properties = {};
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location.type = cudaMemLocationTypeDevice;
-  properties.location.id = ordinal;
-  cudaMemPool_t pool = nullptr;
-  std::uint64_t kept_bytes = ~std::uint64_t{0};
-  if (cudaMemPoolCreate(&pool, &properties) != cudaSuccess ||
-      cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_bytes) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    pool = nullptr;
-  }
-  return (*pools)[key] = pool;
-}
-
 class CudaExecutable : public Executable {
  public:
   CudaExecutable(std::shared_ptr<Library> library, const Work& work)
@@ -348,7 +298,7 @@ class CudaExecutable : public Executable {
       std::visit([this](const auto& one) { add(one); }, step);
     }
     require_limits(work_, library_->device, facts_.static_shared_bytes);
-    if (work_.workspace_bytes > 0) workspaces_ = workspaces_of(library_->ordinal);
+    if (work_.workspace_bytes > 0) workspaces_ = CudaWorkspaces::of_context(library_->ordinal);
   }
   CudaExecutable(const CudaExecutable&) = delete;
   CudaExecutable& operator=(const CudaExecutable&) = delete;
@@ -407,16 +357,11 @@ class CudaExecutable : public Executable {
  private:
   int launch_with_workspace(void* const* arguments, cudaStream_t stream,
                             const LaunchNumbers* numbers) noexcept {
-    void* made = nullptr;
-    cudaError_t code =
-        cudaMallocFromPoolAsync(&made, static_cast<std::size_t>(work_.workspace_bytes), workspaces_, stream);
-    if (code == cudaSuccess && work_.zeroed_bytes > 0)
-      code = cudaMemsetAsync(made, 0, static_cast<std::size_t>(work_.zeroed_bytes), stream);
-    if (code == cudaSuccess) code = static_cast<cudaError_t>(launch(arguments, made, stream, numbers));
-    if (made != nullptr) {
-      const cudaError_t released = cudaFreeAsync(made, stream);
-      if (code == cudaSuccess) code = released;
-    }
+    CudaWorkspaces::Loan loan(*workspaces_, work_.workspace_bytes, work_.zeroed_bytes, stream);
+    cudaError_t code = loan.error();
+    if (code == cudaSuccess)
+      code = static_cast<cudaError_t>(launch(arguments, loan.workspace(), stream, numbers));
+    code = loan.end(code);
     if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
     return static_cast<int>(code);
   }
@@ -556,7 +501,7 @@ class CudaExecutable : public Executable {
   std::shared_ptr<Library> library_;
   std::vector<std::variant<LaunchStep, CopyStep, ZeroStep>> steps_;
   BinaryFacts facts_;
-  cudaMemPool_t workspaces_ = nullptr;
+  CudaWorkspaces* workspaces_ = nullptr;
   std::atomic<bool> captured_ = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scopes for calls of the CUDA runtime: the current device, and protection of the application's captures; and
-// the text of an error code.
+// Scopes for calls of the CUDA runtime: the current device, and protection of the application's captures; the
+// text of an error code, and functions of the driver.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -59,5 +59,22 @@ class OutsideCaptures {
  private:
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
+
+/// Returns a function of the driver since CUDA 12.0; null if the driver does not have it.
+template <typename Function>
+Function driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+  constexpr unsigned since = 12000;
+  const cudaError_t code =
+      cudaGetDriverEntryPointByVersion(name, &function, since, cudaEnableDefault, &found);
+#else
+  const cudaError_t code = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
+#endif
+  if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+  return code == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(function)
+                                                                     : nullptr;
+}
 
 }  // namespace tunesmith

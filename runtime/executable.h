@@ -108,9 +108,9 @@ class Executable {
 
   /// Enqueues every step on `stream` (a cudaStream_t; ignored on the host, which runs the work before it
   /// returns). `arguments` are the op's device pointers in its order. Returns 0 or the runtime's error code.
-  /// Takes no lock, allocates nothing, compiles nothing, and may be captured into a CUDA graph. If a
-  /// workspace is needed and none is given, makes one for this launch, in the stream's order. `numbers` are
-  /// read before it returns.
+  /// Compiles nothing, and may be captured into a CUDA graph. If no workspace is needed, or one is given, it
+  /// takes no lock and allocates nothing; otherwise it lends one that other launches of the stream or the graph
+  /// use too, in their order. `numbers` are read before it returns.
   virtual int launch(void* const* arguments, void* workspace, void* stream,
                      const LaunchNumbers* numbers = nullptr) noexcept = 0;
   /// True if launch() can make a workspace; otherwise the caller must give one.

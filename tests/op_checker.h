@@ -120,7 +120,8 @@ class OpChecker {
     const DeviceMemory workspace(device(), work.workspace_bytes);
     const unsigned char poison = byte_of(poison_of(reverse, special));
     device().fill(workspace.get(), poison, work.workspace_bytes);
-    device().fill(workspace.get(), 0, work.zeroed_bytes);
+    const std::int64_t zeros = bytes_kept_zero(work);
+    device().fill(workspace.get(), 0, zeros);
     executable->emulate(reverse, poison_of(reverse, special));  // no effect on a GPU
     set_block_order(*executable, reverse ? BlockOrder::descending : BlockOrder::ascending);
     const int code = executable->launch(pointers.data(), workspace.get(), nullptr);
@@ -128,8 +129,8 @@ class OpChecker {
     device().synchronize();
 
     right &= expect(device().guards_intact(workspace.get()), "The workspace was written outside.");
-    std::string zeroed(static_cast<std::size_t>(work.zeroed_bytes), '\0');
-    device().download(zeroed.data(), workspace.get(), work.zeroed_bytes);
+    std::string zeroed(static_cast<std::size_t>(zeros), '\0');
+    device().download(zeroed.data(), workspace.get(), zeros);
     right &= expect(zeroed.find_first_not_of('\0') == std::string::npos,
                     "The zeroed part of the workspace is not zero.");
     for (std::size_t a = 0; a < op->arguments.size(); ++a) {

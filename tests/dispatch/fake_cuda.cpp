@@ -43,6 +43,26 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status)
   *status = fake_cuda::capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
+#if CUDART_VERSION >= 13000
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph, const cudaGraphNode_t** last,
+                                     const cudaGraphEdgeData** edges, size_t* count) {
+  *id = 1;
+  *graph = reinterpret_cast<cudaGraph_t>(&fake_cuda::of_nothing);
+  *last = nullptr;
+  *edges = nullptr;
+  *count = 0;
+  return cudaStreamIsCapturing(stream, status);
+}
+#endif
+cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void*, cudaHostFn_t, unsigned, unsigned) {
+  *object = reinterpret_cast<cudaUserObject_t>(&fake_cuda::of_nothing);
+  return unsafe();
+}
+cudaError_t cudaUserObjectRelease(cudaUserObject_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t, cudaUserObject_t, unsigned, unsigned) {
+  return cudaSuccess;
+}
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) {
   if (fake_cuda::capture_ended) return cudaErrorStreamCaptureInvalidated;
   ++fake_cuda::launches;
@@ -139,6 +159,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes*, const void*) { retu
 cudaError_t cudaMemGetInfo(size_t*, size_t*) { return cudaErrorNotSupported; }
 cudaError_t cudaDeviceGetStreamPriorityRange(int*, int*) { return cudaErrorNotSupported; }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t*, unsigned, int) { return cudaErrorNotSupported; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = reinterpret_cast<cudaStream_t>(&fake_cuda::of_nothing);
+  return unsafe();
+}
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return unsafe(); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t*, unsigned) { return cudaErrorNotSupported; }

@@ -201,7 +201,7 @@ std::optional<CheckFailure> Checker::run_behind(ProblemArrays& on, Executable& e
   void* const space = workspaces_.get(work.workspace_bytes);
   if (space != nullptr) {
     device_.fill(space, nan_poison, work.workspace_bytes);
-    writes.push_back({.to = space, .byte = 0, .bytes = work.zeroed_bytes});
+    writes.push_back({.to = space, .byte = 0, .bytes = bytes_kept_zero(work)});
   }
   launched_ = std::chrono::steady_clock::now();
   const int error = device_.launch_behind(writes, executable, on.pointers(), space);

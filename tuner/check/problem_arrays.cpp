@@ -197,13 +197,14 @@ void Workspaces::prepare(const Work& work, Poison poison) {
   void* const space = get(work.workspace_bytes);
   if (space == nullptr) return;
   device_.fill(space, byte_of(poison), work.workspace_bytes);
-  device_.fill(space, 0, work.zeroed_bytes);
+  device_.fill(space, 0, bytes_kept_zero(work));
 }
 
 bool Workspaces::zeroed_part_is_zero(const Work& work) {
-  if (work.zeroed_bytes == 0) return true;
-  std::string part(static_cast<std::size_t>(work.zeroed_bytes), '\0');
-  device_.download(part.data(), get(work.workspace_bytes), work.zeroed_bytes);
+  const std::int64_t bytes = bytes_kept_zero(work);
+  if (bytes == 0) return true;
+  std::string part(static_cast<std::size_t>(bytes), '\0');
+  device_.download(part.data(), get(work.workspace_bytes), bytes);
   return part.find_first_not_of('\0') == std::string::npos;
 }
 
