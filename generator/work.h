@@ -124,9 +124,8 @@ struct WorkspaceArray {
 struct Work {
   std::vector<Step> steps;
   std::int64_t workspace_bytes = 0;
-  /// This many bytes at the start of the workspace are zero before the work, and the work leaves them zero.
-  /// The rest may hold anything. If the workspace reaches beyond the next multiple of 256, the rest begins
-  /// there, and the bytes before it stay zero.
+  /// This many bytes at the start are zero before and after the work. The rest may hold anything; where it
+  /// reaches beyond the next multiple of 256 it begins there, and the bytes before that stay zero too.
   std::int64_t zeroed_bytes = 0;
   /// True: the executable runs one launch after the other, also of several streams, so that the steps may
   /// keep state in the module. Such a launch cannot be captured into a graph.
@@ -134,12 +133,6 @@ struct Work {
   /// The arrays of the workspace, if all of it is named arrays; else empty.
   std::vector<WorkspaceArray> workspace_arrays = {};
 };
-
-/// The bytes at the start of the workspace that stay zero.
-constexpr std::int64_t bytes_kept_zero(const Work& work) {
-  const std::int64_t whole = round_up(work.zeroed_bytes, 256);
-  return work.workspace_bytes > whole ? whole : work.zeroed_bytes;
-}
 
 bool reentrant(const Work& work);  ///< true if no step keeps state in the module, or launches take turns
 

@@ -35,6 +35,12 @@ std::optional<std::string> place_mismatch(const Launch& launch);
 /// Returns a sentence on why a launch has too many arrays of which it copies boxes, or nothing.
 std::optional<std::string> too_many_boxes(const Launch& launch);
 
+/// The bytes at the start of a work's workspace that stay zero (Work::zeroed_bytes).
+constexpr std::int64_t bytes_kept_zero(const Work& work) {
+  const std::int64_t whole = round_up(work.zeroed_bytes, 256);
+  return work.workspace_bytes > whole ? whole : work.zeroed_bytes;
+}
+
 /// True if a launch gets the attribute of programmatic dependent launch. Code compiled for an architecture
 /// before 9.0 (`code_capability` 90) has no wait, on any GPU; and a kernel can overlap a kernel before it,
 /// but not a copy or a fill.

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/launch_check.h"
 #include "runtime/watch.h"
 #include "tests/op_cases.h"
 #include "tuner/device/check_data.h"

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "runtime/launch_check.h"
 #include "tuner/device/check_data.h"
 #include "tuner/device/kernel_reference.h"
 #include "tuner/search/policy.h"

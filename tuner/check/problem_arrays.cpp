@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "runtime/launch_check.h"
 #include "tuner/device/check_data.h"
 
 namespace tunesmith {
