@@ -54,7 +54,14 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
   *count = 0;
   return cudaStreamIsCapturing(stream, status);
 }
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t, cudaGraphNode_t*, cudaGraphEdgeData*, size_t*) {
+  return cudaErrorNotSupported;
+}
 #endif
+cudaError_t cudaStreamGetId(cudaStream_t, unsigned long long* id) {
+  *id = 0;
+  return cudaSuccess;
+}
 cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void*, cudaHostFn_t, unsigned, unsigned) {
   *object = reinterpret_cast<cudaUserObject_t>(&fake_cuda::of_nothing);
   return unsafe();
