@@ -240,15 +240,18 @@ bool is_for_others(const Problem& problem, const DeviceFacts& device) {
   return rows >= 8 && columns >= 8 && nest.terms() >= 8 && products >= 0x1p23;
 }
 
-// The ways of this template: threads share sums or do not, or each has as many outputs as it can hold.
+// The ways of this template: threads share sums or do not, blocks share them, or each thread has as many
+// outputs as it can hold.
 std::vector<Values> ways() {
   return {{{"REDUCE", std::int64_t{1}}},
           {{"REDUCE", std::int64_t{8}}},
           {{"REDUCE", std::int64_t{32}}},
+          {{"REDUCE", std::int64_t{1}}, {"SPLIT", std::int64_t{16}}},
+          {{"REDUCE", std::int64_t{1}}, {"SPLIT", std::int64_t{64}}},
           {{"REDUCE", std::int64_t{1}}, {"THREAD_Y", std::int64_t{16}}, {"THREAD_Z", std::int64_t{4}}}};
 }
 
-// Of the way's threads that share a sum, and outputs of a thread; what it does not say is chosen.
+// Of the way's threads and blocks that share a sum, and outputs of a thread; what it does not say is chosen.
 std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& device, const Values& way) {
   const std::shared_ptr<const LoopForms> all = loop_forms(problem);
   const std::size_t form = all->usable.front();
@@ -281,7 +284,13 @@ std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& dev
   }
   if (!shares_as_asked && reads_along_sums(kernel))
     lanes = std::max<std::int64_t>(lanes, nest.extent(along) < 32 ? 8 : 32);
-  while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 32 * lanes * split)
+  const bool splits_as_asked = way.find("SPLIT") != nullptr;
+  if (splits_as_asked) {
+    split = way.integer("SPLIT");
+    if (terms < 16 * split || outputs * split > std::int64_t{16} * threads_to_fill) return std::nullopt;
+  }
+  while (!splits_as_asked && split < 64 && outputs * lanes * split * 4 <= threads_to_fill &&
+         terms >= 32 * lanes * split)
     split *= 4;
   split = least_alike(splits, split,
                       [&](std::int64_t parts) { return with_parts(all->forms[form], parts).elements; });
