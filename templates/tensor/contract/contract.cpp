@@ -106,11 +106,13 @@ std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
                   config[VECTOR_OUT] * bytes(out_dtype(problem)));
 }
 
-// A way for each unit, and for warpgroups whose tiles are brought as boxes.
+// A way for each unit, for tiles that come through registers, and for warpgroups whose tiles come as boxes.
 std::vector<Values> ways() {
   std::vector<Values> all;
   for (const char* const unit : {"fma", "tensor_core", "mma", "wgmma", "wgmma_halves"})
     all.push_back({{std::string(UNIT.name), std::string(unit)}});
+  for (const char* const unit : {"fma", "tensor_core"})
+    all.push_back({{std::string(UNIT.name), std::string(unit)}, {std::string(STAGES.name), std::int64_t{1}}});
   all.push_back(
       {{std::string(UNIT.name), std::string("wgmma")}, {std::string(LOAD_BY.name), std::string("boxes")}});
   return all;

@@ -56,8 +56,10 @@ struct Guess {
 };
 
 // Chooses tiles as large as the sides allow with the fewest multiplications in vain, and parts of K where
-// tiles are few, for ordinary multiplications or for tensor cores of doubles.
-Guess untuned_tiles(const Problem& problem, const DeviceFacts& device, bool in_tensor_cores) {
+// tiles are few, for ordinary multiplications or for tensor cores of doubles. With a single stage, tiles come
+// through registers: asynchronous copies of single elements, where rows are not aligned, take long.
+Guess untuned_tiles(const Problem& problem, const DeviceFacts& device, bool in_tensor_cores,
+                    bool single_stage = false) {
   const Groups groups = groups_of(problem);
   const Rates& rates = rates_of("tensor", device);
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
@@ -76,7 +78,8 @@ Guess untuned_tiles(const Problem& problem, const DeviceFacts& device, bool in_t
                                             : "words";
   const std::vector<Shape> shapes = shapes_of(rates, which);
   // The neighbours of windows are rarely aligned.
-  const bool asynchronous = bytes(dtype_of(problem)) >= 4 && (few || !has_windows(expression_of(problem)));
+  const bool asynchronous =
+      !single_stage && bytes(dtype_of(problem)) >= 4 && (few || !has_windows(expression_of(problem)));
   // Tiles of K are short where K is short, so that few terms are multiplied in vain.
   const bool short_k = !few && 20 * round_up(k, 16) > 21 * k;
   // They are also short where copies of single elements turn an operand: the code for many copies takes too
@@ -239,7 +242,11 @@ std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& dev
     return std::nullopt;
   if (is_matrix) return best_of_matrices(problem, groups_of(problem), device, rates, way);
   if (is_halves) return best_of_halves(problem, groups_of(problem), device, rates);
-  return untuned_tiles(problem, device, in_tensor_cores).values;
+  const bool single_stage = way.find(STAGES.name) != nullptr;
+  Guess guess = untuned_tiles(problem, device, in_tensor_cores);
+  if (!single_stage) return std::move(guess.values);
+  if (guess.values.integer(STAGES.name) == 1) return std::nullopt;  // the way without is the same
+  return untuned_tiles(problem, device, in_tensor_cores, true).values;
 }
 
 }  // namespace tunesmith::tensor_op::contraction
