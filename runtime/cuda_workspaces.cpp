@@ -98,25 +98,30 @@ void* KeptMemory::workspace(std::int64_t zeroed) const {
   return first + zero_bytes - round_up(zeroed, alignment);
 }
 
-// Memory that a graph keeps: its destructor is called when the graph and its executables are gone and have
-// run.
-struct CudaWorkspaces::OfGraph {
-  CudaWorkspaces& workspaces;
-  unsigned long long capture;
-  std::unique_ptr<KeptMemory> memory = nullptr;  ///< null: no graph got it
+// A thread of CUDA's calls it, so its lock is never held during a call of CUDA.
+void CUDART_CB CudaWorkspaces::OfGraph::destroy(void* object) {
+  std::unique_ptr<OfGraph> own(static_cast<OfGraph*>(object));
+  if (own->memory == nullptr) return;
+  CudaWorkspaces& workspaces = own->workspaces;
+  const std::scoped_lock lock(workspaces.gone_mutex_);
+  workspaces.gone_.push_back(std::move(own));
+}
 
-  static void CUDART_CB destroy(void* object) {
-    const std::unique_ptr<OfGraph> own(static_cast<OfGraph*>(object));
-    if (own->memory == nullptr) return;
-    const std::scoped_lock lock(own->workspaces.mutex_);
-    auto& of_captures = own->workspaces.of_captures_;
-    const auto found = of_captures.find(own->capture);
-    std::erase(found->second, own->memory.get());
-    if (found->second.empty()) of_captures.erase(found);
-    own->memory->last = nullptr;
-    own->workspaces.spare_.push_back(std::move(own->memory));
+// Takes back the memory of graphs that are gone.
+void CudaWorkspaces::collect() {
+  std::vector<std::unique_ptr<OfGraph>> gone;
+  {
+    const std::scoped_lock lock(gone_mutex_);
+    gone.swap(gone_);
   }
-};
+  for (const std::unique_ptr<OfGraph>& each : gone) {
+    const auto found = of_captures_.find(each->capture);
+    std::erase(found->second, each->memory.get());
+    if (found->second.empty()) of_captures_.erase(found);
+    each->memory->last = nullptr;
+    spare_.push_back(std::move(each->memory));
+  }
+}
 
 CudaWorkspaces* CudaWorkspaces::of_context(int ordinal) {
   static std::mutex mutex;
@@ -250,6 +255,7 @@ void CudaWorkspaces::Loan::lend_of_stream(std::int64_t bytes, std::int64_t zeroe
 // Launches of one graph share memory if each follows the one before, whatever streams they were captured in.
 KeptMemory* CudaWorkspaces::of_graph(const Capture& capture, std::int64_t bytes, std::int64_t zeroed) {
   const std::scoped_lock lock(mutex_);
+  collect();
   if (const auto known = of_captures_.find(capture.id); known != of_captures_.end()) {
     for (KeptMemory* const each : known->second) {
       if (each->is_used || each->last == nullptr || !each->serves(bytes, zeroed) ||

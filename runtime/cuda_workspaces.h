@@ -70,10 +70,17 @@ class CudaWorkspaces {
   ~CudaWorkspaces() = delete;  // threads of a static dispatcher may launch while the process ends
 
  private:
-  struct OfGraph;
+  // Memory that a graph keeps, until it and its executables are gone and have run.
+  struct OfGraph {
+    CudaWorkspaces& workspaces;
+    unsigned long long capture;
+    std::unique_ptr<KeptMemory> memory = nullptr;  ///< null: no graph got it
+    static void CUDART_CB destroy(void* object);
+  };
   explicit CudaWorkspaces(cudaMemPool_t pool) : pool_(pool) {}
   KeptMemory* of_stream(cudaStream_t stream);
   KeptMemory* of_graph(const Capture& capture, std::int64_t bytes, std::int64_t zeroed);
+  void collect();
   std::unique_ptr<KeptMemory> spare(std::int64_t bytes, std::int64_t zeroed);
   bool allocate(KeptMemory& memory, std::int64_t bytes, std::int64_t zeroed, cudaStream_t stream);
 
@@ -83,6 +90,8 @@ class CudaWorkspaces {
   std::map<unsigned long long, std::vector<KeptMemory*>> of_captures_;    ///< by the capture's id
   std::vector<std::unique_ptr<KeptMemory>> spare_;                        ///< of graphs that are gone
   cudaStream_t own_stream_ = nullptr;                                     ///< sets a graph's memory to zero
+  std::mutex gone_mutex_;
+  std::vector<std::unique_ptr<OfGraph>> gone_;  ///< graphs that are gone, whose memory was not collected yet
 };
 
 }  // namespace tunesmith
