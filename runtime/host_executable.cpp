@@ -182,7 +182,8 @@ ModuleMemory memory_of(const std::string& binary, const char* base) {
   };
   std::size_t shared = 0;
   for (std::size_t n = 1; n < sections.size(); ++n) {
-    if (text(sections.at(header.e_shstrndx), sections[n].sh_name) != "tunesmith_shared") continue;
+    const std::string name = text(sections.at(header.e_shstrndx), sections[n].sh_name);
+    if (name != "tunesmith_shared" && name != ".noinit") continue;  // as common/host/shared_memory.h has it
     shared = n;
     memory.shared_start = base + sections[n].sh_addr;
     memory.shared_end = memory.shared_start + sections[n].sh_size;

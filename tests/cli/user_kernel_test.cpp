@@ -589,11 +589,12 @@ __global__ void __launch_bounds__(BLOCK)
           T* y,  // the output
           const W* w, const int n) {
   extern __shared__ T tile[];
+  __shared__ T same[BLOCK];
   const int i = blockIdx.x * BLOCK + threadIdx.x;
-  tile[threadIdx.x] = i < n ? x[i] : T(0);
+  same[threadIdx.x] = tile[threadIdx.x] = i < n ? x[i] : T(0);
   __syncthreads();
   if constexpr (MODE == Mode::forward) {
-    if (i < n) y[i] = tile[threadIdx.x] * T(R) + T(w[i]) + T(MORE);
+    if (i < n) y[i] = same[threadIdx.x] * T(R - 1) + tile[threadIdx.x] + T(w[i]) + T(MORE);
   } else {
     if (i < n) y[i] = T(w[i] + MORE + T(R) * x[i]);
   }

@@ -9,7 +9,19 @@
 #include "common/host/watch.h"
 
 // The attribute `used` keeps the compiler from concluding that the variable is never written.
+#if defined(__clang__)
 #define TUNESMITH_SHARED static __attribute__((section("tunesmith_shared"), used))
+#else
+// GCC forgets the section of a variable in a template, but not that it is `noinit`: its section is .noinit.
+#define TUNESMITH_SHARED static __attribute__((noinit, used))
+asm(".pushsection .noinit,0,\"aw\",@nobits\n"
+    ".balign 128\n"
+    "__start_tunesmith_shared:\n"
+    ".popsection\n"
+    ".pushsection .noinit,8192,\"aw\",@nobits\n"  // the last subsection
+    "__stop_tunesmith_shared:\n"
+    ".popsection");
+#endif
 #if defined(TUNESMITH_WATCHED)  // before each, and behind the last, bytes that no thread may touch
 #define TUNESMITH_JOINED_NOW(a, b) a##b
 #define TUNESMITH_JOINED(a, b) TUNESMITH_JOINED_NOW(a, b)

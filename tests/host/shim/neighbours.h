@@ -18,8 +18,22 @@ extern "C" __global__ void ENTRY(kernel)(float* out) {
   out[blockIdx.x * 64 + t] = shared[t] + shared[63 - t];
 })";
 
-inline std::vector<float> neighbours(const std::string& barrier, bool reverse) {
-  std::string body = neighbour_sum;
+// The same in a template, whose variables some compilers treat otherwise. A user's are in such a namespace.
+inline constexpr const char* neighbour_sum_of_template = R"(
+namespace {
+template <int SIZE>
+void sum(float* out) {
+  __shared__ float shared[SIZE];
+  const int t = threadIdx.x;
+  shared[t] = t;
+  BARRIER
+  out[blockIdx.x * SIZE + t] = shared[t] + shared[SIZE - 1 - t];
+}
+}
+extern "C" __global__ void ENTRY(kernel)(float* out) { sum<64>(out); })";
+
+inline std::vector<float> neighbours(const std::string& barrier, bool reverse,
+                                     std::string body = neighbour_sum) {
   body.replace(body.find("BARRIER"), 7, barrier);
   LoadedBinary kernel = load(body, {2, 1, 1}, {64, 1, 1});
   kernel.executable->reverse_threads(reverse);

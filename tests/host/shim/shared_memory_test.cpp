@@ -17,14 +17,15 @@ namespace tunesmith {
 namespace {
 
 TEST(ShimSharedMemory, AMissingBarrierReadsPoisonInEveryBlock) {
-  for (const bool reverse : {false, true}) {
-    const std::vector<float> out = neighbours("", reverse);
-    for (const std::size_t block : {0u, 64u}) {
-      bool poisoned = false;
-      for (std::size_t t = 0; t < 64; ++t) poisoned = poisoned || !(out[block + t] < 1000);
-      EXPECT_TRUE(poisoned) << "block " << block / 64 << " must not see the block before it";
+  for (const char* const body : {neighbour_sum, neighbour_sum_of_template})
+    for (const bool reverse : {false, true}) {
+      const std::vector<float> out = neighbours("", reverse, body);
+      for (const std::size_t block : {0u, 64u}) {
+        bool poisoned = false;
+        for (std::size_t t = 0; t < 64; ++t) poisoned = poisoned || !(out[block + t] < 1000);
+        EXPECT_TRUE(poisoned) << "block " << block / 64 << " must not see the block before it in " << body;
+      }
     }
-  }
 }
 
 // All 32 values are 3, and every thread combines them, or one thread does: a lost value is not missed, so
