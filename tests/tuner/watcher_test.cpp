@@ -136,6 +136,21 @@ TEST_F(Watched, AStoreOfWhatIsThereDisturbsNobody) {
   EXPECT_EQ(found(), Watcher::FindingKind::none);
 }
 
+TEST_F(Watched, WhoStoresTheSameValueReadsItsOwn) {
+  write(0, 0, 7);
+  write(0, 40, 7);
+  EXPECT_TRUE(read(0, 40));
+  EXPECT_FALSE(read(0, 41));
+}
+
+TEST_F(Watched, AnotherValueIsNoRepetition) {
+  write(0, 0, 7);
+  write(0, 40, 7);
+  write(0, 0, 8);
+  EXPECT_EQ(found(), Watcher::FindingKind::race);
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("Thread 40 of block 0 writes element 0 of x"));
+}
+
 TEST_F(Watched, BlocksHaveNoOrder) {
   write(0, 0, 1);
   next_block();

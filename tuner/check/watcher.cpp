@@ -501,7 +501,10 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
         cell.kind == static_cast<std::uint8_t>(AccessKind::volatile_write) &&
         (cell.writer_block != order_.block() || order_.has_fenced(cell.writer, cell.written));
     const bool is_left = counter_ != nullptr && counter_ != at && cell.writer_block != order_.block();
-    if (is_here && (!is_atomic(cell.kind) || is_left) && !is_signal &&
+    // Who has stored the same value reads its own.
+    const bool is_own =
+        cell.repeated > cell.written && cell.repeater == thread && cell.repeater_block == order_.block();
+    if (is_here && !is_own && (!is_atomic(cell.kind) || is_left) && !is_signal &&
         !order_.is_before({cell.writer_block, cell.writer, cell.written}, thread))
       return race(region, at, bytes, cell.writer_block, cell.writer, true, thread, false);
     if (cell.reader[0] != thread || cell.reader_block[0] != order_.block()) {
@@ -528,9 +531,19 @@ bool Watcher::settle() {
   if (pending_.region == nullptr) return finding_.kind == FindingKind::none;
   Region& region = *std::exchange(pending_.region, nullptr);
   const std::size_t size = static_cast<std::size_t>(pending_.bytes);
+  const auto first = static_cast<std::size_t>((pending_.at - region.array.start) / region.granule);
+  const auto last =
+      static_cast<std::size_t>((pending_.at + pending_.bytes - 1 - region.array.start) / region.granule);
   if (std::memcmp(pending_.before.data(), pending_.at, size) == 0) {
     // An atomic operation that only looks at what another block has written.
     has_signals_ = has_signals_ || (is_atomic(pending_.kind) && is_of_one_other(region, pending_.at));
+    if (races_ && pending_.kind == static_cast<std::uint8_t>(AccessKind::write))
+      for (std::size_t n = first; n <= last; ++n) {
+        Cell& cell = region.cells[n];
+        cell.repeated = pending_.time;
+        cell.repeater_block = order_.block();
+        cell.repeater = pending_.thread;
+      }
     return finding_.kind == FindingKind::none;
   }
   changed();
@@ -546,9 +559,6 @@ bool Watcher::settle() {
     if (!is_first && found->second.block != order_.block()) found->second.are_several = true;
     return finding_.kind == FindingKind::none;
   }
-  const auto first = static_cast<std::size_t>((pending_.at - region.array.start) / region.granule);
-  const auto last =
-      static_cast<std::size_t>((pending_.at + pending_.bytes - 1 - region.array.start) / region.granule);
   for (std::size_t n = first; n <= last; ++n) {
     Cell& cell = region.cells[n];
     const char* const here = region.array.start + static_cast<std::int64_t>(n) * region.granule;
@@ -566,6 +576,13 @@ bool Watcher::settle() {
         return race(region, pending_.at, pending_.bytes, cell.writer_block, cell.writer, true,
                     pending_.thread, true);
     }
+    const bool is_repeated = cell.repeated > cell.written &&
+                             pending_.kind == static_cast<std::uint8_t>(AccessKind::write) &&
+                             !(region.is_shared && cell.repeater_block != order_.block());
+    if (is_repeated &&
+        !order_.is_before({cell.repeater_block, cell.repeater, cell.repeated}, pending_.thread))
+      return race(region, pending_.at, pending_.bytes, cell.repeater_block, cell.repeater, true,
+                  pending_.thread, true);
     for (std::size_t r = 0; r < 2; ++r) {
       if (cell.read[r] == 0 || (region.is_shared && cell.reader_block[r] != order_.block())) continue;
       if (pending_.kind == static_cast<std::uint8_t>(AccessKind::volatile_write) &&

@@ -2,10 +2,10 @@
 // Judges the accesses of a watched launch (runtime/watch.h): are they inside the arrays, and are two accesses
 // of which one writes in order (access_order.h)? Knows no op and no variant.
 //
-// A store of the value that the memory already holds is no conflict, atomic operations do not conflict with
-// each other, and a plain load beside atomic operations is left to the comparison of results: kernels look
-// before they update. But the block that counted itself as the last one reads the results of other blocks, so
-// its loads are judged.
+// A store of the value that the memory already holds is no conflict as long as nobody stores another one,
+// atomic operations do not conflict with each other, and a plain load beside atomic operations is left to the
+// comparison of results: kernels look before they update. But the block that counted itself as the last one
+// reads the results of other blocks, so its loads are judged.
 #pragma once
 
 #include <array>
@@ -83,6 +83,10 @@ class Watcher {
     std::array<std::uint16_t, 2> reader = {};
     std::uint8_t kind = 0;                 // of the write
     std::array<bool, 2> is_volatile = {};  // of the reads
+    // The last plain store of the value that was there.
+    std::uint64_t repeated = 0;
+    std::uint32_t repeater_block = 0;
+    std::uint16_t repeater = 0;
   };
   struct Region {
     Array array;
