@@ -199,8 +199,7 @@ std::string Describer::usual_of(const std::string& name, const Size& size, std::
 }
 
 std::string Describer::op_name() const {
-  std::string made;
-  for (const char c : kernel_.name) made += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string made = in_lower_case(kernel_.name);
   if (is_taken_ && is_taken_(made)) made += "_kernel";
   return made;
 }
@@ -208,7 +207,7 @@ std::string Describer::op_name() const {
 std::string Describer::written() {
   std::string text;
   const std::string name = op_name();
-  if (name != kernel_.name) text += "name = " + in_quotes(name) + "\n";
+  if (name != in_lower_case(kernel_.name)) text += "name = " + in_quotes(name) + "\n";
   text += "kernel = " + in_quotes(kernel_.name) + "\n";
   if (!dtype_.empty()) add_line(text, "dtype = " + in_quotes(dtype_), dtype_comment_);
   if (!instantiate_.empty()) {

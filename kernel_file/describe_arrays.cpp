@@ -36,9 +36,15 @@ void Describer::find_arrays() {
   for (const Axis& one : axes_) names.push_back(one.name);
   std::string of_axes;
   for (const CompiledText& one : compiled_texts(file_.cu, file_.included, names)) of_axes += one.text + "\n";
+  const std::vector<DeclaredKernel> all = kernels_of(of_axes);
+  const auto same = std::find_if(all.begin(), all.end(), [&](const DeclaredKernel& one) {
+    return one.name == kernel_.name && one.parameters.size() == kernel_.parameters.size();
+  });
   for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
-    const DeclaredKernel::Parameter& one = kernel_.parameters[i];
+    DeclaredKernel::Parameter one = kernel_.parameters[i];
     if (!one.is_pointer) continue;
+    if (same != all.end() && !c_type(same->parameters[i].type, of_axes).ambiguity.empty())
+      one.type = same->parameters[i].type;
     Array array{.name = one.name};
     if (array.name.empty())
       throw UsageError("The kernel " + kernel_.name + " of " + file_.path +

@@ -304,8 +304,7 @@ bool Describer::is_undeclared(const std::string& word) const {
 }
 
 std::int64_t Describer::guess_of(const std::string& word) {
-  std::string lower;
-  for (const char c : word) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = in_lower_case(word);
   if (lower.find("block") != std::string::npos || lower.find("thread") != std::string::npos ||
       lower.find("group") != std::string::npos) {
     if (lower.ends_with("z") || lower.find("_z_") != std::string::npos) return 1;

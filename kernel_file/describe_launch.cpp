@@ -11,6 +11,7 @@
 #include "generator/c_characters.h"
 #include "kernel_file/describer.h"
 #include "kernel_file/headers.h"
+#include "kernel_file/text_scanner.h"
 
 namespace tunesmith {
 int Describer::dimensions() const {
@@ -66,8 +67,7 @@ void Describer::find_block() {
     // Axes with names such as block_size_x, BLOCK_Y or TILE_DIM.
     std::vector<std::string> blocks;
     for (const Axis& one : axes_) {
-      std::string lower;
-      for (const char c : one.name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      const std::string lower = in_lower_case(one.name);
       if (lower.find("block") != std::string::npos || lower.find("thread") != std::string::npos ||
           lower == "wg" || lower.find("work_group") != std::string::npos)
         blocks.push_back(one.name);

@@ -125,7 +125,7 @@ Description DescriptionReader::read(const toml::table& root) {
   find_reached(root, constants);
   must_read_no_texture();
   const std::string& first = launches_.front().kernel.name;
-  made_.name = root.contains("name") ? text(*root.get("name"), "name") : first;
+  made_.name = root.contains("name") ? text(*root.get("name"), "name") : in_lower_case(first);
   if (!is_lower(made_.name)) {
     refuse(root.get("name"),
            "The op's name is \"" + made_.name +

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "generator/c_characters.h"
+#include "kernel_file/c_type.h"
 #include "kernel_file/declarations.h"
 #include "kernel_file/preprocessor.h"
 #include "kernel_file/text_scanner.h"
@@ -241,11 +242,72 @@ std::string blanked(std::string_view text) {
 
 namespace {
 
+// Returns a list for each choice among the branches of the #ifs within it; a list without any stands alone.
+std::vector<std::string> lists_of_branches(const std::string& list) {
+  constexpr std::size_t most = 16;
+  std::vector<std::string> chosen = {""};
+  struct Group {
+    std::vector<std::string> branches = {""};
+    bool has_else = false;
+  };
+  std::size_t at = 0;
+  const auto append = [&](const std::vector<std::string>& branches) {
+    std::vector<std::string> all;
+    for (const std::string& before : chosen)
+      for (const std::string& one : branches)
+        if (all.size() < most) all.push_back(before + one);
+    chosen = std::move(all);
+  };
+  std::optional<Group> group;
+  int depth = 0;
+  while (at < list.size()) {
+    const std::size_t end = std::min(line_end(list, at) + 1, list.size());
+    const std::string line = list.substr(at, end - at);
+    const std::size_t first = skip_space(line, 0);
+    std::string word;
+    if (first < line.size() && line[first] == '#')
+      for (std::size_t i = skip_space(line, first + 1); i < line.size() && is_name(line[i]); ++i)
+        word += line[i];
+    at = end;
+    if (word.starts_with("if") && depth++ == 0) {
+      group.emplace();
+    } else if (word == "endif" && depth > 0 && --depth == 0) {
+      // A branch that is not compiled is blank here.
+      std::erase_if(group->branches,
+                    [](const std::string& one) { return std::all_of(one.begin(), one.end(), is_space); });
+      if (!group->has_else || group->branches.empty()) group->branches.emplace_back();
+      std::vector<std::string> inner;
+      for (const std::string& one : group->branches)
+        for (std::string& each : lists_of_branches(one)) inner.push_back(std::move(each));
+      append(inner);
+      group.reset();
+    } else if (word.starts_with("el") && depth == 1) {
+      group->has_else |= word == "else";
+      group->branches.emplace_back();
+    } else if (group) {
+      group->branches.back() += line;
+    } else {
+      append({line});
+    }
+  }
+  return chosen;
+}
+
+// True of an array that is taken as another type in another branch of an #if, where one of the two is a name
+// that itself has several meanings: a description then says the array's dtype.
+bool is_type_by_branch(const DeclaredKernel::Parameter& one, const DeclaredKernel::Parameter& other,
+                       std::string_view text) {
+  return one.name == other.name && one.is_pointer && other.is_pointer && one.is_const == other.is_const &&
+         (!c_type(one.type, text).ambiguity.empty() || !c_type(other.type, text).ambiguity.empty());
+}
+
 bool are_alike(const std::vector<DeclaredKernel::Parameter>& a,
-               const std::vector<DeclaredKernel::Parameter>& b, bool with_names) {
+               const std::vector<DeclaredKernel::Parameter>& b, bool with_names, std::string_view text) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [&](const DeclaredKernel::Parameter& one, const DeclaredKernel::Parameter& other) {
-                      if (with_names) return one.type == other.type && one.name == other.name;
+                      if (with_names)
+                        return (one.type == other.type && one.name == other.name) ||
+                               is_type_by_branch(one, other, text);
                       // For a parameter without a name, the last word of its type was taken as the name.
                       const auto whole = [](const DeclaredKernel::Parameter& of) {
                         return of.type.empty() ? of.name : of.type + " " + of.name;
@@ -253,6 +315,15 @@ bool are_alike(const std::vector<DeclaredKernel::Parameter>& a,
                       return one.type == other.type || whole(one) == other.type || one.type == whole(other) ||
                              whole(one) == whole(other);
                     });
+}
+
+// Takes what another branch of an #if calls the parameters. False: they are others.
+bool joins(std::vector<DeclaredKernel::Parameter>& of, const std::vector<DeclaredKernel::Parameter>& other,
+           std::string_view text) {
+  if (!are_alike(of, other, true, text)) return false;
+  for (std::size_t i = 0; i < of.size(); ++i)  // the type that has several meanings counts
+    if (of[i].type != other[i].type && c_type(of[i].type, text).ambiguity.empty()) of[i].type = other[i].type;
+  return true;
 }
 
 }  // namespace
@@ -271,10 +342,14 @@ std::vector<DeclaredKernel> kernels_of(std::string_view text) {
     if (one.is_special) continue;
     DeclaredKernel kernel;
     kernel.name = blank.substr(one.name, one.name_end - one.name);
-    kernel.parameters = parameters_of(std::string_view(blank).substr(one.open + 1, one.close - one.open - 2));
+    const std::vector<std::string> lists =
+        lists_of_branches(blank.substr(one.open + 1, one.close - one.open - 2));
+    kernel.parameters = parameters_of(lists.front());
+    kernel.line = line_number(blank, one.begin);
+    for (std::size_t i = 1; i < lists.size(); ++i)
+      if (!joins(kernel.parameters, parameters_of(lists[i]), blank)) kernel.other_line = kernel.line;
     kernel.is_template = one.is_template;
     kernel.template_parameters = template_parameters_of(blank, one);
-    kernel.line = line_number(blank, one.begin);
     const std::size_t behind = skip_space(blank, one.close);
     const bool is_definition = behind < blank.size() && blank[behind] == '{';
     const auto known = std::find_if(kernels.begin(), kernels.end(), [&](const DeclaredKernel& other) {
@@ -294,7 +369,9 @@ std::vector<DeclaredKernel> kernels_of(std::string_view text) {
     }
     const bool was_defined = defined.contains(place);
     // A declaration may leave parameter names out.
-    if (!are_alike(known->parameters, kernel.parameters, was_defined && is_definition))
+    const bool are_definitions = was_defined && is_definition;
+    if (are_definitions ? !joins(known->parameters, kernel.parameters, blank)
+                        : !are_alike(known->parameters, kernel.parameters, false, blank))
       kernel.other_line = known->line;
     if (known->other_line > 0) kernel.other_line = known->other_line;
     if (was_defined) {

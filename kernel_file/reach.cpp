@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "generator/c_characters.h"
@@ -331,12 +332,88 @@ void classify(Construct& construct) {
   if (construct.kind == Construct::Kind::opaque) construct.names.clear();
 }
 
+// Branches of an #if may open or close the same braces: `#if A`, `for (…) {`, `#else`, `while (…) {`,
+// `#endif`. Returns the code with those of the first branch alone, and the lines of the #if as plain words.
+std::string evened(std::string code) {
+  struct Condition {
+    int braces = 0, parentheses = 0;                     // before it
+    std::optional<std::pair<int, int>> first = {};       // what the first branch adds
+    std::vector<std::size_t> lines = {};                 // where its directives begin
+    std::vector<std::size_t> places = {}, removed = {};  // of the branch, and of those before
+    bool is_alike = true, has_else = false;
+    std::vector<bool> scopes = {}, scopes_behind = {};  // before it, and behind the first branch
+  };
+  std::vector<Condition> around;
+  std::vector<bool> scopes;  // of the open braces: are they a function's, or within one
+  int braces = 0, parentheses = 0;
+  char before = ' ';  // the last character that is no blank
+  const auto end_branch = [&](Condition& one) {
+    const std::pair<int, int> added = {braces - one.braces, parentheses - one.parentheses};
+    if (!one.first) {
+      one.first = added;
+      one.scopes_behind = scopes;
+    } else {
+      one.is_alike &= *one.first == added;
+      one.removed.insert(one.removed.end(), one.places.begin(), one.places.end());
+    }
+    one.places.clear();
+  };
+  for (std::size_t at = 0; at < code.size();) {
+    if (begins_directive(code, at)) {
+      const std::size_t end = behind_directive(code, at);
+      std::size_t begin = at + 1;
+      while (begin < code.size() && (code[begin] == ' ' || code[begin] == '\t')) ++begin;
+      const std::string_view words = std::string_view(code).substr(begin, 4);
+      if (words.starts_with("if"))
+        around.push_back({.braces = braces, .parentheses = parentheses, .scopes = scopes});
+      if (!around.empty() && (words.starts_with("if") || words.starts_with("el") || words == "endi"))
+        around.back().lines.push_back(at);
+      if (words.starts_with("if")) {
+      } else if (words.starts_with("el") && !around.empty()) {
+        end_branch(around.back());
+        around.back().has_else |= words == "else";
+        braces = around.back().braces;
+        parentheses = around.back().parentheses;
+        scopes = around.back().scopes;
+      } else if (words.starts_with("endi") && !around.empty()) {
+        Condition one = std::move(around.back());
+        around.pop_back();
+        end_branch(one);
+        const bool is_in_function = !one.scopes.empty() && one.scopes.back();
+        if (is_in_function && one.is_alike && one.has_else && *one.first != std::pair(0, 0)) {
+          for (const std::size_t place : one.removed) code[place] = ' ';
+          for (std::size_t place : one.lines) {
+            code[place] = ' ';
+            place = skip_space(code, place);
+            while (place < code.size() && is_name(code[place])) code[place++] = ' ';
+          }
+        }
+        braces = one.braces + one.first->first;
+        parentheses = one.parentheses + one.first->second;
+        scopes = std::move(one.scopes_behind);
+      }
+      at = end;
+      continue;
+    }
+    const char c = code[at];
+    braces += c == '{' ? 1 : c == '}' ? -1 : 0;
+    parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == '{' || c == '}' || c == '(' || c == ')')
+      for (Condition& one : around) one.places.push_back(at);
+    if (c == '{') scopes.push_back(before == ')' || (!scopes.empty() && scopes.back()));
+    if (c == '}' && !scopes.empty()) scopes.pop_back();
+    if (!is_space(c)) before = c;
+    ++at;
+  }
+  return code;
+}
+
 // Splits a text into constructs. The conditions of the preprocessor must not cut braces.
 class Splitter {
  public:
-  Splitter(const CompiledText& text, std::size_t number, std::vector<Construct>& constructs,
-           std::set<std::string, std::less<>>& spaces)
-      : code_(text.text), lines_(text.lines), number_(number), constructs_(constructs), spaces_(spaces) {}
+  Splitter(std::string_view code, const CompiledText& text, std::size_t number,
+           std::vector<Construct>& constructs, std::set<std::string, std::less<>>& spaces)
+      : code_(code), lines_(text.lines), number_(number), constructs_(constructs), spaces_(spaces) {}
 
   // False: the braces of the text do not match in each of its branches.
   bool split() {
@@ -730,8 +807,10 @@ Reach reach_of(const std::vector<CompiledText>& texts, const std::vector<std::st
   std::vector<Construct> constructs;
   std::set<std::string, std::less<>> spaces;
   bool is_understood = true;
+  std::vector<std::string> codes;
+  for (const CompiledText& one : texts) codes.push_back(evened(one.text));
   for (std::size_t i = 0; i < texts.size(); ++i)
-    is_understood &= Splitter(texts[i], i, constructs, spaces).split();
+    is_understood &= Splitter(codes[i], texts[i], i, constructs, spaces).split();
   if (!is_understood) {
     Reach all;
     all.unreached.resize(texts.size());

@@ -2,6 +2,7 @@
 #include "kernel_file/text_scanner.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "generator/c_characters.h"
 
@@ -52,6 +53,12 @@ int line_number(std::string_view text, std::size_t at) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
+std::string in_lower_case(std::string_view name) {
+  std::string lower;
+  for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
 std::string squeezed(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -74,9 +81,15 @@ std::vector<Braces> outer_braces(std::string_view blank) {
     one.close = behind_close(blank, at);
     if (one.close == std::string_view::npos) break;
     std::size_t begin = at;
+    int closed = 0;  // a list of parameters may have branches of an #if
     while (begin > 0 && blank[begin - 1] != ';' && blank[begin - 1] != '}' && blank[begin - 1] != '{') {
-      if (blank[begin - 1] == '\n' && begin > 1 && in_directive(blank, begin - 2)) break;
+      if (blank[begin - 1] == '\n' && begin > 1 && in_directive(blank, begin - 2)) {
+        if (closed <= 0) break;
+        begin = line_begin(blank, begin - 2);
+        continue;
+      }
       --begin;
+      closed += blank[begin] == ')' ? 1 : blank[begin] == '(' ? -1 : 0;
     }
     one.head = begin;
     const std::string_view before = blank.substr(begin, at - begin);

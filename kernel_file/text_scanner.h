@@ -28,6 +28,9 @@ bool in_directive(std::string_view text, std::size_t at);
 /// Returns the text with one blank for each stretch of white space, and none at the end.
 std::string squeezed(std::string_view text);
 
+/// Returns a name with small letters, as an op is called.
+std::string in_lower_case(std::string_view name);
+
 /// A pair of braces.
 struct Braces {
   enum class Kind { function, name_space, language, other } kind = Kind::other;  // language: extern "C"

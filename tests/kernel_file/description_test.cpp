@@ -291,6 +291,13 @@ TEST(Description, ATypeThatIsChosenIsNotGuessed) {
   EXPECT_EQ(complaint(alias), "");
 }
 
+TEST(Description, AnOpIsCalledAsItsKernelInSmallLetters) {
+  KernelFile file = with_pointer("float*", "");
+  for (std::size_t at = 0; (at = file.cu.find("count(", at)) != std::string::npos; at += 5)
+    file.cu.replace(at, 5, "Count");
+  EXPECT_EQ(complaint(file), "");
+}
+
 TEST(Description, AKernelThatIsChosenIsNotGuessed) {
   const KernelFile good_file = with_pointer("float*", "");
   const std::string kernel =

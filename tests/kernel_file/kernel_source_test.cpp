@@ -44,6 +44,35 @@ static const char* text = "__global__ void nor(int a) ";
   EXPECT_TRUE(kernels[2].parameters.empty());
 }
 
+TEST(OwnSource, ParametersMayDependOnABranch) {
+  const std::string vector = "#if WIDE == 2\ntypedef float2 vector;\n#else\ntypedef float vector;\n#endif\n";
+  const auto line_of_others = [&](const std::string& list) {
+    const auto kernels = kernels_of(vector + "__global__ void k(" + list + ") {}\n");
+    return kernels.size() == 1 ? kernels[0].other_line : -1;
+  };
+  const std::string both =
+      "\n#if TURNED\nvector* y, const float* x,\n#else\nfloat* y, const vector* x,\n#endif\nint n";
+  EXPECT_EQ(line_of_others(both), 0);
+  const auto kernels = kernels_of(vector + "__global__ void k(" + both + ") {}\n");
+  ASSERT_EQ(kernels.at(0).parameters.size(), 3U);
+  EXPECT_EQ(kernels[0].parameters[0].type, "vector*") << "the type that has several meanings";
+  EXPECT_EQ(kernels[0].parameters[1].type, "vector*");
+  EXPECT_EQ(kernels[0].parameters[2].name, "n");
+  EXPECT_EQ(line_of_others("\n#if TURNED\nfloat* y, const float* x,\n#else\n   \n#endif\nint n"), 0)
+      << "what is not compiled is blank";
+  EXPECT_GT(line_of_others("\n#if TURNED\nfloat* y,\n#else\nint* y,\n#endif\nint n"), 0);
+  EXPECT_GT(line_of_others("\n#if TURNED\nfloat* y, float* x,\n#else\nfloat* x, float* y,\n#endif\nint n"),
+            0);
+  EXPECT_GT(line_of_others("float* y\n#ifdef COUNTED\n, int n\n#endif\n"), 0);
+  // In two definitions.
+  const auto two = kernels_of(vector +
+                              "#if TURNED\n__global__ void k(vector* y, int n) {}\n#else\n__global__ void "
+                              "k(float* y, int n) {}\n#endif\n");
+  ASSERT_EQ(two.size(), 1U);
+  EXPECT_EQ(two[0].other_line, 0);
+  EXPECT_EQ(two[0].parameters[0].type, "vector*");
+}
+
 bool is_cmath(const std::string& header) { return header == "<cmath>"; }
 
 TEST(OwnSource, KnowsWhatTutorialsWrite) {

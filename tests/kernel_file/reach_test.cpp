@@ -6,7 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "generator/random.h"
 #include "kernel_file/kernel_source.h"
@@ -55,6 +58,28 @@ TEST(Reach, HostCodeAndOtherKernelsAreLeftOut) {
     const std::string text = "float f(int n) { return n; }\n" + std::string(part) + tuned_k;
     EXPECT_EQ(reached(text).find_first_not_of(" \n", 29), text.size() - tuned_k.size())
         << part << reached(text);
+  }
+}
+
+TEST(Reach, BranchesMayOpenTheSameBraces) {
+  const auto with = [](const std::string& first, const std::string& second, const std::string& behind) {
+    return reached("#define WIDE 1\nfloat f(int n) {\n#if AXIS == WIDE\n  " + first + "\n#else\n  " + second +
+                   "\n#endif\n    n += 1;\n  " + behind + "\n  return n;\n}\n" + tuned_k +
+                   "int main() { k<<<1, 32>>>(x, 10); }\n");
+  };
+  for (const auto& [first, second, behind] :
+       std::vector<std::array<std::string, 3>>{{"for (int i = 0; i < n; ++i) {", "while (n < 9) {", "}"},
+                                               {"if (n > 1) { if (n > 2) {", "{ for (;;) {", "} }"},
+                                               {"n = max(n,", "n = min(n, (", "0));"}}) {
+    const std::string left = with(first, second, behind);
+    if (behind == "0));") {  // parentheses that differ: all stays
+      EXPECT_NE(left.find("main"), std::string::npos) << left;
+      continue;
+    }
+    EXPECT_EQ(left.find("main"), std::string::npos) << left;
+    EXPECT_NE(left.find("#define WIDE"), std::string::npos) << left;
+    EXPECT_NE(left.find(first), std::string::npos) << left;
+    EXPECT_NE(left.find(second), std::string::npos) << left;
   }
 }
 
