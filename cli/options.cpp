@@ -44,9 +44,7 @@ std::string device_filter(const std::string& text) {
 
 CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::string& what) {
   return command->add_option("OP", name, what)->transform([](const std::string& given) {
-    return given.ends_with(".cu") || given.ends_with(".cuh")
-               ? add_user_kernel(read_kernel_file(given)).op.name
-               : given;
+    return is_code_file(given) ? add_user_kernel(read_kernel_file(given)).op.name : given;
   });
 }
 

@@ -195,7 +195,7 @@ void Describer::find_constants() {
     }
   }
   for (const auto& [name, value] : constants_)
-    if (is_tunable_name(name) && !compared_.contains(name)) add_constant_axis(name);
+    if (is_tunable_name(name) && !compared_.contains(name) && !follows_another(name)) add_constant_axis(name);
   for (auto& [name, values] : compared_) {
     const auto now = constants_.find(name);
     if (now != constants_.end() && !guessed_.contains(name)) {
@@ -207,6 +207,14 @@ void Describer::find_constants() {
     if (now == constants_.end() && declared_.contains(name)) continue;
     add_axis({name, values, "the values that #if asks for"});
   }
+}
+
+bool Describer::follows_another(const std::string& name) const {
+  const auto found = macros_.find(name);
+  return found != macros_.end() && std::any_of(constants_.begin(), constants_.end(), [&](const auto& one) {
+           return one.first != name && is_tunable_name(one.first) &&
+                  find_word(found->second, one.first) != std::string::npos;
+         });
 }
 
 bool Describer::is_in_capitals(const std::string& word) {

@@ -267,6 +267,41 @@ std::vector<Problem> beyond_8_bits(const Facts& facts, const Problem& problem,
   return found;
 }
 
+// Returns a small problem of which the product of two sizes is beyond what 16 bits can count, for kernels of
+// which no size alone may be: an index of an element wraps there.
+std::optional<Problem> product_beyond_16_bits(const Facts& facts, const Problem& problem) {
+  constexpr std::int64_t beyond = 65535;
+  constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> sizes = {{{293, 3}, {288, 16}, {288, 1}}};
+  constexpr double times = 4;  // its arrays may be larger than other companions'
+  constexpr double most_threads = 1 << 18;
+  const auto& fixed = facts->description.compiled_in;
+  std::vector<const Parameter*> large;
+  for (const Parameter& one : facts->description.parameters)
+    if (one.is_integer() && std::find(fixed.begin(), fixed.end(), one.name) == fixed.end() &&
+        (facts->description.flops || !facts->description.of_loops.contains(one.name)))
+      large.push_back(&one);
+  for (std::size_t i = 0; i < large.size(); ++i)
+    for (std::size_t j = i + 1; j < large.size(); ++j)
+      for (const auto& [size, other] : sizes) {
+        Problem one = problem;
+        std::int64_t product = 1;
+        for (const Parameter& parameter : facts->description.parameters) {
+          if (!parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end())
+            continue;
+          const UsualSizes range = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
+          const bool is_large = &parameter == large[i] || &parameter == large[j];
+          const std::int64_t value = std::clamp(is_large ? size : other, range.least, range.most);
+          if (is_large) product *= value;
+          one.set(parameter.name, value);
+        }
+        if (product > beyond && elements_of(facts, one) > static_cast<double>(beyond) &&
+            why_not(facts, one).empty() && is_small(facts, one, times) &&
+            threads_of(facts, one) <= most_threads)
+          return one;
+      }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
@@ -279,7 +314,10 @@ std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
   std::erase_if(all, [&](const Problem& one) { return !why_not(facts, one).empty(); });
   for (Problem& one : drawn(facts, problem, facts->description.compiled_in)) all.push_back(std::move(one));
   for (Problem& one : beyond_8_bits(facts, problem, all)) all.push_back(std::move(one));
-  for (Problem& one : beyond_16_bits(facts, problem))
+  std::vector<Problem> beyond = beyond_16_bits(facts, problem);
+  if (beyond.empty())
+    if (auto one = product_beyond_16_bits(facts, problem)) beyond.push_back(*std::move(one));
+  for (Problem& one : beyond)
     if (one != problem && std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   if (auto one = beyond_the_grid(facts, problem)) all.push_back(*std::move(one));
   return all;

@@ -82,6 +82,8 @@ class Describer {
   bool is_named_type(const std::string& words) const;
   // Macros and constants that kernels reach, with a number as value.
   void find_constants();
+  // True if the macro is computed from another constant that may be tuned: it is no axis beside that.
+  bool follows_another(const std::string& name) const;
   static bool is_in_capitals(const std::string& word);
   // True for `const int TILE = 16;` in the kernel, which stands alone in its declaration.
   bool is_local_constant(const std::string& word) const;

@@ -19,14 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes = std::size_t{4} << 20, most_files = 100;
 
-// True if the name's ending is one of files of C++.
-bool is_code(const fs::path& name) {
-  static constexpr std::string_view endings[] = {".h",   ".hh", ".hpp", ".hxx", ".cuh",
-                                                 ".inl", ".cu", ".c",   ".cc",  ".cpp"};
-  const std::string ending = name.extension().string();
-  return std::find(std::begin(endings), std::end(endings), ending) != std::end(endings);
-}
-
 // Adds what the text includes by quotes, sought as compilers do: in the folder of the text, then in that of
 // the kernel's file. `taken` has the file of each name.
 void add_included(const fs::path& root, const fs::path& folder, const std::string& text, KernelFile& own,
@@ -35,7 +27,7 @@ void add_included(const fs::path& root, const fs::path& folder, const std::strin
   for (std::string line; std::getline(lines, line);) {
     const std::string name = included_file(line);
     if (name.empty() || name.starts_with("common/")) continue;
-    if (is_outside(name) && (fs::path(name).is_absolute() || !is_code(name))) continue;
+    if (is_outside(name) && (fs::path(name).is_absolute() || !is_code_file(name))) continue;
     fs::path file;
     for (const fs::path& place : {folder, root}) {
       std::error_code ignored;
@@ -57,6 +49,13 @@ void add_included(const fs::path& root, const fs::path& folder, const std::strin
 }
 
 }  // namespace
+
+bool is_code_file(const std::filesystem::path& name) {
+  static constexpr std::string_view endings[] = {".h",   ".hh", ".hpp", ".hxx", ".cuh",
+                                                 ".inl", ".cu", ".c",   ".cc",  ".cpp"};
+  const std::string ending = name.extension().string();
+  return std::find(std::begin(endings), std::end(endings), ending) != std::end(endings);
+}
 
 std::string read_text_file(const fs::path& path) {
   std::error_code ignored;

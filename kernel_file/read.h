@@ -15,4 +15,7 @@ KernelFile read_kernel_file(const std::filesystem::path& path);
 /// Reads a file that a person names: a text of at most 4 MiB. Throws UsageError.
 std::string read_text_file(const std::filesystem::path& path);
 
+/// True if the name's ending is one of files of C++, such as kernels.cuh.
+bool is_code_file(const std::filesystem::path& name);
+
 }  // namespace tunesmith

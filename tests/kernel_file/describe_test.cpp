@@ -258,6 +258,18 @@ TEST(Describe, AnyTextIsAnswered) {
   EXPECT_GT(written, 25);
 }
 
+TEST(Describe, AConstantThatFollowsAnAxisIsNone) {
+  const std::string text = described_text(
+      "#define BLOCK_X 32\n#define BLOCK_SIZE (4 * BLOCK_X)\n"
+      "__global__ void twice(const float* x, float* y, int n) {\n  int i = blockIdx.x * BLOCK_SIZE + "
+      "threadIdx.x;\n  if (i < n) y[i] = 2 * x[i];\n}\n"
+      "void run(float* x, float* y, int n) { twice<<<(n + BLOCK_SIZE - 1) / BLOCK_SIZE, BLOCK_SIZE>>>(x, y, "
+      "n); }\n");
+  EXPECT_THAT(text, HasSubstr("BLOCK_X = [32, 16, 64"));
+  EXPECT_THAT(text, Not(HasSubstr("BLOCK_SIZE = [")));
+  EXPECT_THAT(text, HasSubstr("4 * BLOCK_X"));
+}
+
 TEST(Describe, IntegersThatAreIndicesHoldIndices) {
   const std::string text = described_text(
       "__global__ void spmv(int rows, const int* row_ptr, const int* cols, const float* vals, const float* "

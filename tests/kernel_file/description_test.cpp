@@ -1054,6 +1054,29 @@ TEST(Description, SaysHowItIsCompiled) {
     EXPECT_THAT(complaint(text_of(with(compile))), HasSubstr(sentence)) << compile;
 }
 
+// So does a product of two sizes, where no size alone can be that large.
+TEST(Description, ACompanionHasMoreElementsThan16BitsCount) {
+  const auto most = [](const std::string& ranges) {
+    const auto own = described_op(
+        text_of("/* tunesmith\n[problem]\n" + ranges +
+                "[arrays]\nx = [\"h\", \"w\"]\ny = { extents = [\"h\", \"w\"], role = \"output\" "
+                "}\n[axes]\nBLOCK = "
+                "[64]\n[rules]\nproblem = \"w % 16 == 0\"\n[launch]\ngrid = [\"ceil_div(w, BLOCK)\", "
+                "\"h\"]\nblock = "
+                "\"BLOCK\"\n*/\n__global__ void twice(const float* x, float* y, int h, int w) {\n  int i = "
+                "blockIdx.x * "
+                "BLOCK + threadIdx.x;\n  if (i < w) y[blockIdx.y * w + i] = 2 * x[blockIdx.y * w + i];\n}\n"),
+        {});
+    std::int64_t largest = 0;
+    for (const Problem& one : own->op.companions(complete_problem(own->op, Problem::parse("h=16 w=16"))))
+      largest = std::max(largest, one.integer("h") * one.integer("w"));
+    return largest;
+  };
+  EXPECT_EQ(most("h = [1, 4096]\nw = [1, 4096]\n"), 288 * 288);
+  EXPECT_LT(most("h = [1, 200]\nw = [1, 200]\n"), 65536);
+  EXPECT_GT(most("h = [1, 4096]\nw = [1, 100000]\n"), 65536) << "one size alone";
+}
+
 // A size beyond 65536 shows an index of 16 bits, if the range has it and the arrays stay small.
 TEST(Description, ACompanionIsBeyond16Bits) {
   const auto largest = [](const std::string& range) {
