@@ -41,6 +41,7 @@ struct Candidate {
     double us = 0;
     double best_us = 0;
     double factor = 0, best_factor = 0;  ///< from the table's solution (timing_table.h)
+    LaunchShape launch = {};             ///< likewise
   };
   std::vector<Time> times = {};
   std::shared_ptr<const Weights> weights =

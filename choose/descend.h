@@ -15,7 +15,7 @@ void descend(Number& value, double step, double low, double high, double& least,
       if (next < low || next > high) break;
       value = static_cast<Number>(next);
       const double now = loss();
-      if (now >= least) {
+      if (!(now < least)) {  // not a number is no improvement
         value = before;
         break;
       }

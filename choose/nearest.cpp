@@ -117,11 +117,13 @@ std::optional<Config> config_on(const Op& op, const Template& tmpl, const Proble
   if (!op.kind) return space.find(values);
   if (has_way(tmpl, values)) return config_of_way(tmpl, problem, device, space, values);
   if (!is_guess(op, tmpl.name, values)) return adapted(space, values);
-  for (const Template& each : op.templates)
-    if (auto guess = guess_of(each, problem, device)) {
-      if (&each == &tmpl) return guess;
-      break;
-    }
+  auto guess = first_guess(op, problem, device);
+  return guess && guess->tmpl == &tmpl ? std::optional(std::move(guess->config)) : std::nullopt;
+}
+
+std::optional<UntunedVariant> first_guess(const Op& op, const Problem& problem, const DeviceFacts& device) {
+  for (const Template& tmpl : op.templates)
+    if (auto config = guess_of(tmpl, problem, device)) return UntunedVariant{&tmpl, std::move(*config)};
   return std::nullopt;
 }
 

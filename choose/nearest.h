@@ -43,6 +43,9 @@ struct UntunedVariant {
 };
 std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const DeviceFacts& device);
 
+/// The first of untuned().
+std::optional<UntunedVariant> first_guess(const Op& op, const Problem& problem, const DeviceFacts& device);
+
 /// The config of each way of each template (Template::ways) that has one for the problem on the device.
 std::vector<UntunedVariant> ways(const Op& op, const Problem& problem, const DeviceFacts& device);
 

@@ -370,7 +370,7 @@ TimingTable portfolio_table(const Op& op, const DeviceFacts& device, const std::
 TimingTable best_table(const Op& op, const DeviceFacts& device, const std::vector<TimeRow>& times,
                        std::size_t most) {
   TimingTable table = portfolio_table(op, device, times, most);
-  fit_table(op, table);
+  fit_table(op, device, table);
   return table;
 }
 
@@ -543,7 +543,7 @@ TimingTable extended(TimingTable table, const Op& op, const DeviceFacts& device,
     }
   }
   if (op.kind || table.variants.size() > most_in_portfolio) table = narrowed(table, op, device);
-  fit_table(op, table);
+  fit_table(op, device, table);
   return table;
 }
 
@@ -556,8 +556,8 @@ std::set<std::string> known_well(const std::vector<TimeRow>& times) {
   return problems;
 }
 
-AnchorTableRow row_of(const TimingTable& table) {
-  StoredTable stored = stored_table(table);
+AnchorTableRow row_of(const DeviceFacts& device, const TimingTable& table) {
+  StoredTable stored = stored_table(device, table);
   return {.op = table.op, .text = std::move(stored.text), .factors = std::move(stored.factors)};
 }
 

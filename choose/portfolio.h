@@ -93,7 +93,7 @@ VariantLists lists_by_kind(const TimingTable& table, const Op& op, const DeviceF
                            const std::vector<Problem>& problems);
 
 /// Returns a table's row for the database, without session and device.
-AnchorTableRow row_of(const TimingTable& table);
+AnchorTableRow row_of(const DeviceFacts& device, const TimingTable& table);
 
 /// Returns the variants that a search should try first: the winners, and on each anchor of a table the best
 /// of its portfolio.

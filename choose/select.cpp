@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "choose/launch_shape.h"
 #include "choose/nearest.h"
 #include "generator/error.h"
 
@@ -46,6 +47,10 @@ bool comparable(const Candidate& a, const Candidate& b) {
 constexpr double unproven = 1.5;
 constexpr std::size_t proven_times = 8;  // with times on this many problems, the times are more reliable
 
+// Where launches matter (TimeModel::uses_launches), a variant is ranked by the launch of a near problem until
+// its own is known. Variants whose rank is within this of the best one's are completed, to know theirs.
+constexpr double error_of_launch = 0.02;
+
 constexpr double adapted_penalty =
     0.25;  // a logarithm: a config without measurements compared with a measured one
 
@@ -64,6 +69,20 @@ bool before(const Ranked& a, const Ranked& b, std::span<const Candidate> candida
   const Candidate& right = candidates[b.candidate];
   return std::tuple(-a.likeness, left.origin, !left.has_binary, left.median_us) <
          std::tuple(-b.likeness, right.origin, !right.has_binary, right.median_us);
+}
+
+double loss_of(const TimeModel::Estimate& estimate) {
+  return std::exp(estimate.slowdown + estimate.deviation * estimate.deviation / 2) - 1;
+}
+
+// What a winner launches on its own problem, on the device where it won.
+LaunchShape launch_of_winner(const Op& op, const Candidate& one) {
+  for (const Template& tmpl : op.templates) {
+    if (tmpl.name != one.template_name || why_not(tmpl, one.problem, one.device)) continue;
+    if (const auto config = tmpl.space(one.problem, one.device).find(one.config))
+      return launch_shape(op, one.problem, tmpl.work(one.problem, *config, one.device));
+  }
+  return {};
 }
 
 // True if the candidate won a problem of another computation.
@@ -134,14 +153,15 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
     Group::Member& member = group.members.emplace_back(Group::Member{c, variant, std::nullopt});
     if (!one.problem.empty()) {
       member.row = group.model.add_problem(one.problem);
-      group.model.add_time(variant, *member.row, one.median_us);
+      group.model.add_time(variant, *member.row, one.median_us, {},
+                           group.model.uses_launches() ? launch_of_winner(*op_, one) : LaunchShape());
     }
     const bool is_solved = weights != nullptr && one.weights.get() == weights;
     for (const Candidate::Time& time : one.times) {
       const auto [row, is_new_row] = anchors.try_emplace(time.problem.get(), 0);
       if (is_new_row) row->second = group.model.add_problem(*time.problem);
       const auto given = [&](double factor) { return is_solved ? std::optional(factor) : std::nullopt; };
-      group.model.add_time(variant, row->second, time.us, given(time.factor));
+      group.model.add_time(variant, row->second, time.us, given(time.factor), time.launch);
       group.model.add_best(row->second, time.best_us, given(time.best_factor));
     }
   }
@@ -149,6 +169,18 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
 }
 
 std::vector<Choice> Chooser::rank(const Problem& problem) const {
+  std::vector<TimeModel::Estimates> estimates;
+  return rank(problem, estimates);
+}
+
+// True if the estimate of a variant depends on what it launches on the problem.
+bool Chooser::depends_on_launch(const Group& group, const Group::Member& member) {
+  return group.same_device && group.model.uses_launches() &&
+         (!member.row || group.model.times(member.variant) >= proven_times);
+}
+
+std::vector<Choice> Chooser::rank(const Problem& problem,
+                                  std::vector<TimeModel::Estimates>& estimates) const {
   struct RankedCandidate {  // cheaper to move than a choice
     std::size_t candidate;
     Match match;
@@ -160,7 +192,6 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
     return row && std::ranges::find(known.rows, *row) != known.rows.end();
   };
   std::vector<RankedCandidate> order;
-  std::vector<TimeModel::Estimates> estimates;
   std::size_t members = 0;
   bool any_exact = false;
   for (const Group& group : groups_) {
@@ -174,7 +205,8 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const Group& group = groups_[g];
     const TimeModel::Estimates& there = estimates[g];
-    for (const auto& [c, variant, row] : group.members) {
+    for (const Group::Member& member : group.members) {
+      const auto& [c, variant, row] = member;
       const Candidate& candidate = candidates_[c];
       if (!there.is_known[variant] || won_another(*op_, candidate, problem)) continue;
       TimeModel::Estimate estimate = there.of[variant];
@@ -188,6 +220,7 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
                           : is_of_problem(there, row) ? Match::exact
                                                       : Match::predicted;
       RankedCandidate one{c, match, false, estimate.cautious() + group.penalty, likeness, 0, estimate};
+      if (estimate.deviation > 0 && depends_on_launch(group, member)) one.cautious -= error_of_launch;
       if (group.same_device) {
         one.expected_us =
             match == Match::exact ? candidate.median_us : there.best_us * std::exp(estimate.slowdown);
@@ -216,7 +249,7 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
     choice.is_linked = one.is_linked;
     choice.cautious = one.cautious;
     choice.likeness = one.likeness;
-    choice.expected_loss = std::exp(estimate.slowdown + estimate.deviation * estimate.deviation / 2) - 1;
+    choice.expected_loss = loss_of(estimate);
     choice.expected_us = one.expected_us;
   }
   return choices;
@@ -231,30 +264,58 @@ std::vector<TimeModel::MeasuredTime> Chooser::nearest(const Problem& problem, co
   return {};
 }
 
-const Space& Chooser::space_of(const Template& tmpl, const Problem& problem, Spaces& spaces) const {
-  for (const auto& [of, space] : spaces)
+const Space& Chooser::space_of(const Template& tmpl, const Problem& problem, Known& known) const {
+  for (const auto& [of, space] : known.spaces)
     if (of == &tmpl) return space;
-  return spaces.emplace_back(&tmpl, tmpl.space(problem, device_)).second;
+  return known.spaces.emplace_back(&tmpl, tmpl.space(problem, device_)).second;
+}
+
+// The candidate's config on the problem, as it was measured. A variant of a portfolio was measured on other
+// problems as what its config is there.
+std::optional<Config> Chooser::config_of(const Candidate& candidate, const Template& tmpl,
+                                         const Problem& problem, const Space& space, Known& known) const {
+  if (!candidate.problem.empty()) return space.find(candidate.config);
+  if (!is_guess(*op_, tmpl.name, candidate.config))
+    return config_on(*op_, tmpl, problem, device_, space, candidate.config);
+  if (!known.guess) known.guess.emplace(first_guess(*op_, problem, device_));
+  const std::optional<UntunedVariant>& guess = *known.guess;
+  return guess && guess->tmpl == &tmpl ? std::optional(guess->config) : std::nullopt;
+}
+
+// Estimates a choice by what it launches, which is known now.
+void Chooser::refine(const Problem& problem, const Work& work, Choice& choice, const Known& known) const {
+  for (std::size_t g = 0; g < known.estimates.size(); ++g) {
+    const Group& group = groups_[g];
+    for (const Group::Member& member : group.members) {
+      if (member.candidate != choice.candidate) continue;
+      const TimeModel::Estimates& there = known.estimates[g];
+      if (there.of[member.variant].deviation == 0 || !depends_on_launch(group, member)) return;
+      const TimeModel::Estimate its =
+          group.model.estimate_of(member.variant, there, launch_shape(*op_, problem, work));
+      choice.cautious = its.cautious();
+      choice.expected_loss = loss_of(its);
+      choice.expected_us = there.best_us * std::exp(its.slowdown);
+      return;
+    }
+  }
 }
 
 std::optional<std::string> Chooser::complete(const Problem& problem, bool may_compile, Choice& choice) const {
-  Spaces spaces;
-  return complete(problem, may_compile, choice, spaces);
+  Known known;
+  return complete(problem, may_compile, choice, known);
 }
 
 std::optional<std::string> Chooser::complete(const Problem& problem, bool may_compile, Choice& choice,
-                                             Spaces& spaces) const {
+                                             Known& known) const {
   const Candidate& candidate = candidates_[choice.candidate];
   const auto tmpl = std::find_if(op_->templates.begin(), op_->templates.end(),
                                  [&](const Template& t) { return t.name == candidate.template_name; });
   if (tmpl == op_->templates.end())
     return op_->name + " has no template " + candidate.template_name + " in this version.";
   if (auto why = why_not(*tmpl, problem, device_)) return why;
-  const Space& space = space_of(*tmpl, problem, spaces);
+  const Space& space = space_of(*tmpl, problem, known);
   // It is not legal, for example, if VECTOR does not divide a width, or a tile is too large for another mask.
-  // A variant of a portfolio was measured on other problems as what its config is there.
-  auto config = candidate.problem.empty() ? config_on(*op_, *tmpl, problem, device_, space, candidate.config)
-                                          : space.find(candidate.config);
+  auto config = config_of(candidate, *tmpl, problem, space, known);
   choice.is_adapted = config.has_value();
   const bool is_its_way = is_way(*op_, tmpl->name, candidate.config);
   const bool is_named = is_guess_or_way(*op_, tmpl->name, candidate.config);
@@ -273,6 +334,8 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
            "time.";
   }
   if (auto why = exceeds(work, device_)) return why;
+  refine(problem, work, choice, known);
+  choice.is_complete = true;
   choice.alignment_bytes = alignment_bytes(*tmpl, problem, choice.config);
   if (candidate.problem.empty()) return std::nullopt;  // it has no binary of its own
 
@@ -330,8 +393,8 @@ Selection Chooser::select(const Problem& problem, bool may_compile) const {
 
 // Calls complete(), and adjusts the estimates of a changed config.
 std::optional<std::string> Chooser::finish(const Problem& problem, bool may_compile, Choice& choice,
-                                           Spaces& spaces) const {
-  if (auto why = complete(problem, may_compile, choice, spaces)) return why;
+                                           Known& known) const {
+  if (auto why = complete(problem, may_compile, choice, known)) return why;
   if (choice.changed.empty() || choice.is_adapted) return std::nullopt;
   if (is_known(choice)) {
     return "Changed to " + choice.changed + " to be legal for this problem, it is another known variant.";
@@ -342,18 +405,18 @@ std::optional<std::string> Chooser::finish(const Problem& problem, bool may_comp
 
 bool Chooser::is_before(const Choice& a, const Choice& b) const { return before(a, b, candidates_); }
 
-// A choice whose config was changed moves behind those that now rank before it, and is met there again.
+// A choice that ranks lower now that it is complete moves behind those that rank before it, and is met there
+// again.
 const Choice* Choices::at(std::size_t i) {
   while (usable_ <= i && usable_ < choices_.size()) {
     const auto next = choices_.begin() + static_cast<std::ptrdiff_t>(usable_);
-    const bool was_here = !next->changed.empty();
-    if (auto why = was_here ? std::nullopt : chooser_.finish(problem_, may_compile_, *next, spaces_)) {
-      refusals.push_back({next->candidate, std::move(*why)});
-      choices_.erase(next);
+    if (next->is_complete) {
+      ++usable_;
       continue;
     }
-    if (was_here || next->changed.empty() || next->is_adapted) {
-      ++usable_;
+    if (auto why = chooser_.finish(problem_, may_compile_, *next, known_)) {
+      refusals.push_back({next->candidate, std::move(*why)});
+      choices_.erase(next);
       continue;
     }
     const auto place =
@@ -368,7 +431,7 @@ const Choice* Choices::find(std::size_t& i, const std::function<bool(const Choic
   for (; i < choices_.size(); ++i) {
     while (i < choices_.size() && wanted(choices_[i])) {
       Choice& choice = choices_[i];
-      auto why = i < usable_ ? std::nullopt : chooser_.finish(problem_, may_compile_, choice, spaces_);
+      auto why = choice.is_complete ? std::nullopt : chooser_.finish(problem_, may_compile_, choice, known_);
       if (!why && wanted(choice)) return &choice;
       if (!why) break;
       refusals.push_back({choice.candidate, std::move(*why)});

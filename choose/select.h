@@ -38,8 +38,9 @@ struct Choice {
   /// this one.
   bool is_linked = false;
   Config config;  ///< the candidate's config or, if that is not legal here, the nearest with one axis changed
-  std::string changed;      ///< the changed axes: "OUT_X=4"; empty if none
-  bool is_adapted = false;  ///< its times were measured with the config changed in the same way
+  std::string changed;       ///< the changed axes: "OUT_X=4"; empty if none
+  bool is_adapted = false;   ///< its times were measured with the config changed in the same way
+  bool is_complete = false;  ///< complete() has made its config
   bool must_compile = false;
   std::int64_t alignment_bytes = 1;
 };
@@ -96,12 +97,21 @@ class Chooser {
   };
 
   friend class Choices;
-  using Spaces = std::deque<std::pair<const Template*, Space>>;  // the spaces of one problem, each made once
-  const Space& space_of(const Template& tmpl, const Problem& problem, Spaces& spaces) const;
+  struct Known {  // what several choices for one problem need, each made once
+    std::deque<std::pair<const Template*, Space>> spaces = {};
+    std::optional<std::optional<UntunedVariant>> guess = {};  // first_guess()
+    std::vector<TimeModel::Estimates> estimates = {};         // by group
+  };
+  std::vector<Choice> rank(const Problem& problem, std::vector<TimeModel::Estimates>& estimates) const;
+  static bool depends_on_launch(const Group& group, const Group::Member& member);
+  const Space& space_of(const Template& tmpl, const Problem& problem, Known& known) const;
+  std::optional<Config> config_of(const Candidate& candidate, const Template& tmpl, const Problem& problem,
+                                  const Space& space, Known& known) const;
   std::optional<std::string> complete(const Problem& problem, bool may_compile, Choice& choice,
-                                      Spaces& spaces) const;
+                                      Known& known) const;
+  void refine(const Problem& problem, const Work& work, Choice& choice, const Known& known) const;
   std::optional<std::string> finish(const Problem& problem, bool may_compile, Choice& choice,
-                                    Spaces& spaces) const;
+                                    Known& known) const;
   void link(Group& elsewhere) const;
   void add_group(const Candidate& first, const std::vector<std::size_t>& members, const Weights* weights);
   bool is_before(const Choice& a, const Choice& b) const;
@@ -119,7 +129,10 @@ class Chooser {
 class Choices {
  public:
   Choices(const Chooser& chooser, const Problem& problem, bool may_compile)
-      : chooser_(chooser), problem_(problem), may_compile_(may_compile), choices_(chooser.rank(problem)) {}
+      : chooser_(chooser),
+        problem_(problem),
+        may_compile_(may_compile),
+        choices_(chooser.rank(problem, known_.estimates)) {}
 
   /// Returns the i-th choice, from the best (0) on; null: there are no more. The pointer is valid until the
   /// next call.
@@ -134,9 +147,9 @@ class Choices {
   const Chooser& chooser_;
   const Problem& problem_;
   bool may_compile_;
+  Chooser::Known known_;  // stands before the choices, which are made with it
   std::vector<Choice> choices_;
   std::size_t usable_ = 0;  // the number of choices at the start that are in their final places
-  Chooser::Spaces spaces_;
 };
 
 }  // namespace tunesmith

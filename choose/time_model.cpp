@@ -9,6 +9,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "choose/descend.h"
 #include "choose/nearest.h"
@@ -18,14 +19,19 @@
 namespace tunesmith {
 namespace {
 
-// Incremented with each change of the model that changes factors. In tables it is the weight "model".
-constexpr double model_version = 3;
+// Incremented with each change of the model that changes factors. In tables it is the weight "model". A table
+// to which launches do not matter has the model from before they could.
+constexpr double version_without_launches = 3, version_with_launches = 4;
+double model_version(const Weights& weights) {
+  return uses_launch_shapes(weights) ? version_with_launches : version_without_launches;
+}
 
 // The weight of the kind, with which rows of different kinds have a covariance of 0. It is not fitted.
 constexpr float apart = 1e4f;
 
 constexpr float initial_weight = 1.0f / 16;
 constexpr float initial_word_weight = 0.5f;
+constexpr float initial_launch_weight = 0.1f;
 constexpr double most_slowdown = 2.1;  // larger slowdowns are cut: beyond this the amount does not matter
 
 // The slowdown of a variant that was tuned for another problem, and how many measurements it counts as. An op
@@ -37,12 +43,33 @@ struct Usual {
 constexpr Usual usual = {0.4, 2}, usual_among_kinds = {1, 8}, usual_of_a_guess = {0.1, 8};
 
 // The covariance of two points: half of it is smooth, half has kinks, such as times have where a kernel's
-// tiles begin to fill the device. Far points count as 0, without an exponential.
-float covariance(float squared_distance) {
-  constexpr float far = 60;
-  if (squared_distance >= far) return 0;
-  return (std::exp(-squared_distance / 2) + std::exp(-std::sqrt(squared_distance))) / 2;
+// tiles begin to fill the device. Far points count as 0. A choice needs thousands of covariances, so they
+// come from a table over the distance, by lines between its points: the error is below 1e-6.
+class Covariance {
+ public:
+  Covariance() {
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+      const double distance = static_cast<double>(i) / static_cast<double>(per_unit);
+      at_[i] = static_cast<float>((std::exp(-distance * distance / 2) + std::exp(-distance)) / 2);
+    }
+  }
+  float operator()(float squared_distance) const {
+    if (!(squared_distance < far)) return 0;
+    const float place = std::sqrt(squared_distance) * per_unit;
+    const auto i = static_cast<std::size_t>(static_cast<int>(place));
+    return at_[i] + (place - static_cast<float>(static_cast<int>(place))) * (at_[i + 1] - at_[i]);
+  }
+
+ private:
+  static constexpr float far = 60, per_unit = 256;
+  std::array<float, 1985> at_;  // up to the root of `far`, and one more
+};
+
+const Covariance& covariances() {
+  static const Covariance all;
+  return all;
 }
+float covariance(float squared_distance) { return covariances()(squared_distance); }
 
 // The number of variants side by side, so that their sums become vectors.
 constexpr std::size_t pack_size = 16;
@@ -84,6 +111,10 @@ bool is_categorical(const Parameter& parameter) {
 
 TimeModel::TimeModel(const Op& op, const Weights& weights) : op_(&op), given_(weights) {
   if (const auto given = weights.find("noise"); given != weights.end()) noise_ = given->second;
+  uses_launches_ = uses_launch_shapes(weights);
+  for (std::size_t i = 0; i < launch_weights.size(); ++i)
+    if (const auto given = weights.find(launch_weights[i]); given != weights.end())
+      launch_weight_[i] = static_cast<float>(given->second);
 }
 
 // Names the features in the order of coordinates().
@@ -133,7 +164,20 @@ std::vector<float> TimeModel::coordinates(const Problem& problem) const {
   return at;
 }
 
-float TimeModel::likeness(const std::vector<float>& a, const std::vector<float>& b) const {
+TimeModel::Place TimeModel::place_of(const RowValue& one) const {
+  return {one.row, uses_launches_ ? one.launch : LaunchShape()};
+}
+
+float TimeModel::squared_distance(const LaunchShape& a, const LaunchShape& b) const {
+  float squared = 0;
+  for (std::size_t i = 0; i < launch_weight_.size(); ++i) {
+    const float octaves = static_cast<float>(a.eighths[i] - b.eighths[i]) / 8;
+    squared += launch_weight_[i] * octaves * octaves;
+  }
+  return squared;
+}
+
+float TimeModel::squared_distance(const std::vector<float>& a, const std::vector<float>& b) const {
   float squared = 0;
   const std::size_t numbers = weight_.size() - categorical_;
   for (std::size_t f = 0; f < numbers; ++f) {
@@ -141,10 +185,14 @@ float TimeModel::likeness(const std::vector<float>& a, const std::vector<float>&
     squared += weight_[f] * difference * difference;
   }
   for (std::size_t f = numbers; f < weight_.size(); ++f) squared += a[f] == b[f] ? 0 : weight_[f];
-  return covariance(squared);
+  return squared;
 }
 
-std::vector<float> TimeModel::likeness_to_rows(const std::vector<float>& at) const {
+float TimeModel::likeness(const Place& a, const Place& b) const {
+  return covariance(squared_distance(at_[a.row], at_[b.row]) + squared_distance(a.launch, b.launch));
+}
+
+std::vector<float> TimeModel::squared_distance_to_rows(const std::vector<float>& at) const {
   std::vector<float> like(at_.size(), 0.0f);
   const std::size_t numbers = weight_.size() - categorical_;
   for (std::size_t f = 0; f < at.size(); ++f) {
@@ -160,6 +208,11 @@ std::vector<float> TimeModel::likeness_to_rows(const std::vector<float>& at) con
       for (std::size_t row = 0; row < like.size(); ++row) like[row] += column[row] == here ? 0 : weight;
     }
   }
+  return like;
+}
+
+std::vector<float> TimeModel::likeness_to_rows(const std::vector<float>& at) const {
+  std::vector<float> like = squared_distance_to_rows(at);
   for (float& one : like) one = covariance(one);
   return like;
 }
@@ -201,23 +254,25 @@ void TimeModel::RowValue::take(std::optional<double> given) {
   is_solved = true;
 }
 
-void TimeModel::add_time(std::size_t variant, std::size_t row, double us, std::optional<double> factor) {
+void TimeModel::add_time(std::size_t variant, std::size_t row, double us, std::optional<double> factor,
+                         const LaunchShape& launch) {
   if (us <= 0) return;
   add_best(row, us);
   std::vector<RowValue>& times = variants_[variant].times;
   auto known =
       std::find_if(times.begin(), times.end(), [&](const RowValue& time) { return time.row == row; });
-  if (known == times.end()) known = times.insert(known, {.row = row, .us = us});
+  if (known == times.end()) known = times.insert(known, {.row = row, .us = us, .launch = launch});
+  if (us < known->us) known->launch = launch;
   known->us = std::min(known->us, us);
   known->take(factor);
 }
 
-Cholesky TimeModel::factored(std::span<const std::size_t> rows) const {
+Cholesky TimeModel::factored(std::span<const Place> places) const {
   std::vector<double> covariances;
-  covariances.reserve(triangle_size(rows.size()));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  covariances.reserve(triangle_size(places.size()));
+  for (std::size_t i = 0; i < places.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j)
-      covariances.push_back(static_cast<double>(likeness(at_[rows[i]], at_[rows[j]])));
+      covariances.push_back(static_cast<double>(likeness(places[i], places[j])));
     covariances.push_back(1 + noise_);
   }
   return Cholesky(std::move(covariances));
@@ -229,21 +284,36 @@ TimeModel::Inverse TimeModel::invert(std::span<const RowValue> known, double mea
 }
 
 TimeModel::Inverse TimeModel::invert(std::span<const RowValue> known, double mean, Inverses& made) const {
-  std::vector<std::size_t> rows;
-  Inverse inverse;
-  for (const RowValue& one : known) {
-    rows.push_back(one.row);
-    inverse.alpha.push_back(one.value - mean);
+  Inverse inverse{std::vector<double>(known.size()), std::vector<double>(known.size())};
+  for (const std::vector<std::size_t>& its_kind : by_kind(known)) {
+    std::vector<Place> places;
+    std::vector<double> alpha;
+    for (const std::size_t i : its_kind) {
+      places.push_back(place_of(known[i]));
+      alpha.push_back(known[i].value - mean);
+    }
+    auto its = made.find(places);
+    if (its == made.end()) {
+      Cholesky factor = factored(places);
+      std::vector<double> diagonal = factor.inverse_diagonal();
+      its = made.emplace(std::move(places), FactoredRows{std::move(factor), std::move(diagonal)}).first;
+    }
+    its->second.factor.solve(alpha);
+    for (std::size_t k = 0; k < its_kind.size(); ++k) {
+      inverse.alpha[its_kind[k]] = alpha[k];
+      inverse.diagonal[its_kind[k]] = its->second.inverse_diagonal[k];
+    }
   }
-  auto its = made.find(rows);
-  if (its == made.end()) {
-    Cholesky factor = factored(rows);
-    std::vector<double> diagonal = factor.inverse_diagonal();
-    its = made.emplace(rows, FactoredRows{std::move(factor), std::move(diagonal)}).first;
-  }
-  its->second.factor.solve(inverse.alpha);
-  inverse.diagonal = its->second.inverse_diagonal;
   return inverse;
+}
+
+// The indices of the times of each kind. Times of different kinds have a covariance of 0, so that each kind
+// is solved by itself.
+std::vector<std::vector<std::size_t>> TimeModel::by_kind(std::span<const RowValue> known) const {
+  std::vector<std::vector<std::size_t>> of_each(kinds());
+  for (std::size_t i = 0; i < known.size(); ++i) of_each[row_kind_[known[i].row]].push_back(i);
+  std::erase_if(of_each, [](const std::vector<std::size_t>& its) { return its.empty(); });
+  return of_each;
 }
 
 bool TimeModel::any_solved(std::span<const RowValue> known) {
@@ -275,7 +345,7 @@ void TimeModel::begin() {
 }
 
 // Returns twice the negative logarithm of the probability of all slowdowns, each left out in turn. A part of
-// the rows is enough for a few weights.
+// the rows of each kind is enough for a few weights.
 double TimeModel::surprise() const {
   constexpr std::size_t most_rows = 96;
   double squares = 0;
@@ -284,33 +354,47 @@ double TimeModel::surprise() const {
   std::vector<RowValue> part;
   Inverses made;
   for (const Variant& one : variants_) {
-    const std::size_t n = one.times.size();
-    if (n < 4) continue;
-    const std::size_t taken = std::min(n, most_rows);
+    if (one.times.size() < 4) continue;
     part.clear();
-    for (std::size_t i = 0; i < taken; ++i) part.push_back(one.times[i * n / taken]);
+    for (const std::vector<std::size_t>& its_kind : by_kind(one.times)) {
+      const std::size_t n = its_kind.size(), taken = std::min(n, most_rows);
+      for (std::size_t i = 0; i < taken; ++i) part.push_back(one.times[its_kind[i * n / taken]]);
+    }
     const Inverse inverse = invert(part, one.mean, made);
-    for (std::size_t i = 0; i < taken; ++i) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
       squares += inverse.alpha[i] * inverse.alpha[i] / inverse.diagonal[i];
       logs -= std::log(inverse.diagonal[i]);
     }
-    count += static_cast<double>(taken);
+    count += static_cast<double>(part.size());
   }
   return count == 0 ? 0 : logs + count * std::log(std::max(squares / count, 1e-12));
 }
 
-Weights TimeModel::fit() {
+Weights TimeModel::fit(bool of_launches) {
   begin();
+  if (of_launches && !uses_launches_) launch_weight_.fill(initial_launch_weight);
+  uses_launches_ = of_launches;
   double least = surprise();
   const auto improve = [&](auto& value, double step, double low, double high) {
     descend(value, step, low, high, least, [&] { return surprise(); });
   };
   for (const double step : {8.0, 4.0, 2.0, 1.5}) {
     for (std::size_t f = 0; f < features_.size(); ++f) improve(weight_[f], step, 1e-4, 4.0);
+    for (std::size_t i = 0; of_launches && i < launch_weight_.size(); ++i)
+      improve(launch_weight_[i], step, 1e-4, 4.0);
     improve(noise_, step, 1e-3, 2.0);
+  }
+  for (std::size_t i = 0; of_launches && i < launch_weight_.size(); ++i) {  // no coordinate without a use
+    const float fitted = std::exchange(launch_weight_[i], 0.0f);
+    const double without = surprise();
+    if (without > least) launch_weight_[i] = fitted;
+    least = std::min(least, without);
   }
   Weights weights;
   for (std::size_t f = 0; f < features_.size(); ++f) weights[features_[f]] = static_cast<double>(weight_[f]);
+  for (std::size_t i = 0; i < launch_weight_.size(); ++i)
+    if (of_launches && launch_weight_[i] > 0)
+      weights[std::string(launch_weights[i])] = static_cast<double>(launch_weight_[i]);
   weights["noise"] = noise_;
   return weights;
 }
@@ -324,25 +408,33 @@ double TimeModel::cost(const Problem& problem) const {
 // Computes missing factors. If other times are solved already, these factors only correct them: their values
 // are the residuals of the solved part.
 void TimeModel::solve_rest(std::vector<RowValue>& known, double mean, std::size_t most,
-                           CovarianceFactor& last) const {
-  std::vector<RowValue*> rest;
-  std::vector<std::size_t> rows;
-  std::vector<double> values;
+                           std::vector<CovarianceFactor>& last) const {
   const bool is_correction = any_solved(known);
-  for (RowValue& one : known) {
-    if (one.is_solved || one.us == 0 || rest.size() == most) continue;
-    rest.push_back(&one);
-    rows.push_back(one.row);
-    double said = mean;
-    for (const RowValue& solved : known) {
-      if (is_correction && solved.is_solved)
-        said += solved.factor * static_cast<double>(likeness(at_[one.row], at_[solved.row]));
+  std::size_t taken = 0;
+  last.resize(kinds());
+  for (const std::vector<std::size_t>& its_kind : by_kind(known)) {
+    std::vector<RowValue*> rest;
+    std::vector<Place> places;
+    std::vector<double> values;
+    for (const std::size_t i : its_kind) {
+      RowValue& one = known[i];
+      if (one.is_solved || one.us == 0 || taken == most) continue;
+      ++taken;
+      rest.push_back(&one);
+      places.push_back(place_of(one));
+      double said = mean;
+      for (const RowValue& solved : known) {
+        if (is_correction && solved.is_solved)
+          said += solved.factor * static_cast<double>(likeness(place_of(one), place_of(solved)));
+      }
+      values.push_back(one.value - said);
     }
-    values.push_back(one.value - said);
+    if (rest.empty()) continue;
+    CovarianceFactor& made = last[row_kind_[places.front().row]];
+    if (places != made.places) made = {places, factored(places)};
+    made.factor.solve(values);
+    for (std::size_t i = 0; i < rest.size(); ++i) rest[i]->factor = values[i];
   }
-  if (rows != last.rows) last = {rows, factored(rows)};
-  last.factor.solve(values);
-  for (std::size_t i = 0; i < rest.size(); ++i) rest[i]->factor = values[i];
 }
 
 void TimeModel::solve(std::size_t most, unsigned threads) {
@@ -354,7 +446,7 @@ void TimeModel::solve(std::size_t most, unsigned threads) {
   double count = 0;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    CovarianceFactor last;
+    std::vector<CovarianceFactor> last;
     for (std::size_t i = next++; i <= variants_.size(); i = next++) {
       if (i == 0) {  // the longest part comes first
         solve_rest(known_, best_mean_, most, last);
@@ -385,7 +477,12 @@ void TimeModel::feature_major() {
 
 void TimeModel::lay_out() {
   const std::size_t rows = at_.size();
-  knows_.assign(variants_.size(), std::vector<bool>(std::max<std::size_t>(kinds_.size(), 1)));
+  knows_.assign(variants_.size(), std::vector<bool>(kinds()));
+  launched_.assign(uses_launches_ ? variants_.size() * kinds() : 0, {});
+  for (std::size_t v = 0; uses_launches_ && v < variants_.size(); ++v)
+    for (const RowValue& time : variants_[v].times)
+      launched_[v * kinds() + row_kind_[time.row]].push_back(
+          {static_cast<float>(time.factor), static_cast<std::uint32_t>(time.row), time.launch});
   for (std::size_t v = 0; v < variants_.size(); ++v)
     for (const RowValue& time : variants_[v].times) knows_[v][row_kind_[time.row]] = true;
   best_factors_.clear();
@@ -393,7 +490,7 @@ void TimeModel::lay_out() {
   dense_.clear();
   sparse_.clear();
   for (std::size_t v = 0; v < variants_.size(); ++v)
-    (8 * variants_[v].times.size() > rows ? dense_ : sparse_).push_back(v);
+    (!uses_launches_ && 8 * variants_[v].times.size() > rows ? dense_ : sparse_).push_back(v);
   factors_.assign((dense_.size() + pack_size - 1) / pack_size * pack_size * rows, 0);
   for (std::size_t i = 0; i < dense_.size(); ++i) {
     for (const RowValue& time : variants_[dense_[i]].times) {
@@ -410,6 +507,29 @@ double TimeModel::factor(std::size_t variant, std::size_t row) const {
   return 0;
 }
 
+TimeModel::Estimate TimeModel::estimated(const Variant& one, float sum, float nearest) const {
+  const double known = static_cast<double>(nearest * nearest) / (1 + noise_);
+  return {std::max(0.0, one.mean + static_cast<double>(sum)), spread_ * std::sqrt(1 - known)};
+}
+
+TimeModel::Estimate TimeModel::estimate_of(std::size_t variant, const Estimates& all,
+                                           const LaunchShape& launch) const {
+  const bool is_estimated = uses_launches_ && all.kind < kinds() && all.of[variant].deviation > 0;
+  return is_estimated ? estimated_at(variant, all, launch) : all.of[variant];
+}
+
+TimeModel::Estimate TimeModel::estimated_at(std::size_t variant, const Estimates& all,
+                                            const LaunchShape& launch) const {
+  const Covariance& covariance_of = covariances();
+  float sum = 0, nearest = 0;
+  for (const LaunchedTime& time : launched_[variant * kinds() + all.kind]) {
+    const float like = covariance_of(all.squared_distance[time.row] + squared_distance(launch, time.launch));
+    sum += like * time.factor;
+    nearest = std::max(nearest, like);
+  }
+  return estimated(variants_[variant], sum, nearest);
+}
+
 TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   Estimates estimates;
   const std::size_t variants = variants_.size();
@@ -417,16 +537,17 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   for (const Variant& one : variants_) estimates.of.push_back({one.mean, spread_});
   estimates.is_known.assign(variants, !op_->kind);
   if (problems_.empty()) return estimates;
-  if (const std::size_t kind = kind_of(problem); op_->kind && kind < kinds_.size())
-    for (std::size_t v = 0; v < variants; ++v) estimates.is_known[v] = knows_[v][kind];
+  estimates.kind = kind_of(problem);
+  if (op_->kind && estimates.kind < kinds())
+    for (std::size_t v = 0; v < variants; ++v) estimates.is_known[v] = knows_[v][estimates.kind];
   const std::vector<float> at = coordinates(problem);
-  estimates.likeness = likeness_to_rows(at);
+  estimates.likeness = squared_distance_to_rows(at);
+  if (uses_launches_) estimates.squared_distance = estimates.likeness;
+  for (float& one : estimates.likeness) one = covariance(one);
   const float* const like = estimates.likeness.data();
   const std::size_t rows = problems_.size();
   const auto set = [&](std::size_t v, float sum, float nearest) {
-    const double known = static_cast<double>(nearest * nearest) / (1 + noise_);
-    estimates.of[v] = {std::max(0.0, variants_[v].mean + static_cast<double>(sum)),
-                       spread_ * std::sqrt(1 - known)};
+    estimates.of[v] = estimated(variants_[v], sum, nearest);
   };
   for (std::size_t first = 0; first < dense_.size(); first += pack_size) {
     const Sums sums = sums_of(factors_.data() + first * rows, estimates.likeness);
@@ -434,6 +555,28 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
       set(dense_[first + i], sums.sum[i], sums.nearest[i]);
   }
   for (const std::size_t v : sparse_) {
+    if (uses_launches_) {
+      if (!estimates.is_known[v] || estimates.kind >= kinds()) continue;
+      // The nearest time, and the nearest one with another launch.
+      const LaunchedTime* first = nullptr;
+      const LaunchedTime* second = nullptr;
+      const std::vector<float>& squared = estimates.squared_distance;
+      for (const LaunchedTime& time : launched_[v * kinds() + estimates.kind]) {
+        if (first == nullptr || squared[time.row] < squared[first->row]) {
+          if (first != nullptr && first->launch != time.launch) second = first;
+          first = &time;
+        } else if (time.launch != first->launch &&
+                   (second == nullptr || squared[time.row] < squared[second->row])) {
+          second = &time;
+        }
+      }
+      if (first == nullptr) continue;
+      estimates.of[v] = estimated_at(v, estimates, first->launch);
+      if (second == nullptr) continue;
+      const Estimate other = estimated_at(v, estimates, second->launch);
+      if (other.cautious() < estimates.of[v].cautious()) estimates.of[v] = other;
+      continue;
+    }
     float added = 0, nearest = 0;
     for (const RowValue& time : variants_[v].times) {
       added += like[time.row] * static_cast<float>(time.factor);
@@ -529,7 +672,8 @@ TableModel model_with_numbers(const Op& op, const TimingTable& table, const Weig
     const std::size_t row = made.model.add_problem(complete_problem(op, anchor.problem));
     made.model.add_best(row, anchor.best_us);
     for (std::size_t v = 0; v < anchor.us.size(); ++v)
-      made.model.add_time(made.numbers[v], row, anchor.us[v]);
+      made.model.add_time(made.numbers[v], row, anchor.us[v], {},
+                          anchor.launch.empty() ? LaunchShape() : anchor.launch[v]);
   }
   return made;
 }
@@ -540,18 +684,37 @@ TimeModel model_of(const Op& op, const TimingTable& table, const Weights& weight
   return model_with_numbers(op, table, weights).model;
 }
 
-void fit_table(const Op& op, TimingTable& table) {
-  table.weights = model_of(op, table).fit();
-  TimeModel model = model_of(op, table, table.weights);
+namespace {
+
+// Solves the model for all times, writes its spread into the weights, and returns the mean slowdown of what
+// would be chosen for each anchor if that were left out.
+double lost_by(const Op& op, const TimingTable& table, Weights& weights) {
+  TimeModel model = model_of(op, table, weights);
   model.solve(table.anchors.size());
-  table.weights["spread"] = model.spread();
-  table.weights["model"] = model_version;
+  weights["spread"] = model.spread();
+  const std::vector<double> left = model.left_out();
+  return left.empty() ? 0 : std::accumulate(left.begin(), left.end(), 0.0) / static_cast<double>(left.size());
+}
+
+}  // namespace
+
+void fit_table(const Op& op, const DeviceFacts& device, TimingTable& table) {
+  forget_factors(table);
+  // With launches as coordinates a choice takes longer, so they have to gain this much of the time.
+  constexpr double least_gain = 0.015;
+  table.weights = model_of(op, table).fit();
+  find_launch_shapes(op, device, table);
+  Weights of_launches = model_of(op, table, table.weights).fit(true);
+  const double lost = lost_by(op, table, table.weights);
+  if (uses_launch_shapes(of_launches) && lost_by(op, table, of_launches) < lost - least_gain)
+    table.weights = std::move(of_launches);
+  table.weights["model"] = model_version(table.weights);
   forget_factors(table);
 }
 
 bool is_fitted(const Weights& weights) {
   const auto model = weights.find("model");
-  return model != weights.end() && model->second == model_version;
+  return model != weights.end() && model->second == model_version(weights);
 }
 
 // Hashes to 64 bits the numbers and texts from which a solution is computed.
@@ -566,11 +729,12 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
     add(text.size());
     for (const char c : text) add(static_cast<unsigned char>(c));
   };
-  add_number(model_version);
+  add_number(model_version(table.weights));
   for (const auto& [name, weight] : table.weights) {
     add_text(name);
     add_number(weight);
   }
+  const bool uses_launches = uses_launch_shapes(table.weights);
   add(table.variants.size());
   for (const TimingTable::Variant& variant : table.variants)
     if (op.kind) add(is_guess(op, variant.template_name, variant.config));
@@ -591,14 +755,19 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
                                 static_cast<double>(element_alignment(op, problem)), anchor.best_us})
       add_number(number);
     for (const double us : anchor.us) add_number(us);
+    if (!uses_launches) continue;
+    for (const LaunchShape& shape : anchor.launch) {
+      for (const std::uint8_t eighths : shape.eighths) add(eighths);
+    }
   }
   return key == 0 ? 1 : key;
 }
 
-void solve_table(const Op& op, TimingTable& table, unsigned threads) {
+void solve_table(const Op& op, const DeviceFacts& device, TimingTable& table, unsigned threads) {
+  forget_factors(table);
+  if (uses_launch_shapes(table.weights)) find_launch_shapes(op, device, table);
   auto [model, numbers] = model_with_numbers(op, table, table.weights);
   model.solve(table.anchors.size(), threads);
-  forget_factors(table);
   for (TimingTable::Anchor& anchor : table.anchors) {
     const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
     anchor.best_factor = static_cast<float>(model.best_factor(row));

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "choose/launch_shape.h"
 #include "choose/nearest.h"
 #include "generator/csv.h"
 #include "generator/error.h"
@@ -118,29 +119,37 @@ TimingTable read_timing_table(std::string_view text, std::string_view where) {
   return table;
 }
 
-// The bytes are the key, and for each anchor a number for the best time and one for each time.
+// The bytes are the key, and for each anchor a number for the best time and one for each time, behind which
+// its launch shape stands if the table's times have one.
 std::string write_factors(const TimingTable& table) {
   std::string bytes;
   const auto add = [&](const auto& value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   };
   if (table.solved_from == 0) return bytes;
+  const bool has_shapes = uses_launch_shapes(table.weights);
   add(table.solved_from);
   for (const TimingTable::Anchor& anchor : table.anchors) {
     add(anchor.best_factor);
     for (std::size_t v = 0; v < anchor.us.size(); ++v)
-      if (anchor.us[v] > 0) add(anchor.factor[v]);
+      if (anchor.us[v] > 0) {
+        add(anchor.factor[v]);
+        if (has_shapes) add(anchor.launch[v]);
+      }
   }
   return bytes;
 }
 
 void read_factors(std::string_view bytes, TimingTable& table) {
   forget_factors(table);
-  std::size_t count = 0;
+  const bool has_shapes = uses_launch_shapes(table.weights);
+  std::size_t times = 0;
   for (const TimingTable::Anchor& anchor : table.anchors)
-    count += 1 + static_cast<std::size_t>(
-                     std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; }));
-  if (bytes.size() != sizeof table.solved_from + count * sizeof(float)) return;
+    times += static_cast<std::size_t>(
+        std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; }));
+  if (bytes.size() != sizeof table.solved_from + (times + table.anchors.size()) * sizeof(float) +
+                          (has_shapes ? times * sizeof(LaunchShape) : 0))
+    return;
   const auto take = [&](auto& value) {
     std::memcpy(&value, bytes.data(), sizeof value);
     bytes.remove_prefix(sizeof value);
@@ -149,8 +158,12 @@ void read_factors(std::string_view bytes, TimingTable& table) {
   for (TimingTable::Anchor& anchor : table.anchors) {
     take(anchor.best_factor);
     anchor.factor.resize(anchor.us.size());
+    if (has_shapes) anchor.launch.resize(anchor.us.size());
     for (std::size_t v = 0; v < anchor.us.size(); ++v)
-      if (anchor.us[v] > 0) take(anchor.factor[v]);
+      if (anchor.us[v] > 0) {
+        take(anchor.factor[v]);
+        if (has_shapes) take(anchor.launch[v]);
+      }
   }
 }
 
@@ -158,6 +171,7 @@ void forget_factors(TimingTable& table) {
   table.solved_from = 0;
   for (TimingTable::Anchor& anchor : table.anchors) {
     anchor.factor.clear();
+    anchor.launch.clear();
     anchor.best_factor = 0;
   }
 }

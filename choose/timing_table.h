@@ -3,6 +3,8 @@
 // anchor problems. Databases keep its text, generated/ holds it and the build packs it.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,6 +21,15 @@ namespace tunesmith {
 /// missing weight has its initial value.
 using Weights = std::map<std::string, double, std::less<>>;
 
+/// What a variant launches on a problem (launch_shape.h), in eighths of an octave: the threads of all
+/// launches, the operations of each thread, the number of launches, and the threads of a block of the
+/// largest.
+inline constexpr std::size_t launch_numbers_in_shape = 4;
+struct LaunchShape {
+  std::array<std::uint8_t, launch_numbers_in_shape> eighths = {};  ///< all 0: it is not known
+  auto operator<=>(const LaunchShape&) const = default;
+};
+
 struct TimingTable {
   struct Variant {
     std::string template_name;
@@ -34,6 +45,8 @@ struct TimingTable {
     /// not solved.
     std::vector<float> factor;  ///< by variant; 0 if there is no time
     float best_factor = 0;
+    /// By variant, beside the factors if these follow from them (uses_launch_shapes); empty: not known.
+    std::vector<LaunchShape> launch;
   };
 
   std::string op;
@@ -51,11 +64,11 @@ std::string write_timing_table(const TimingTable& table);
 /// line.
 TimingTable read_timing_table(std::string_view text, std::string_view where);
 
-/// Returns the factors and their key, in binary; empty if the table is not solved. They fit only a table of
-/// the same times.
+/// Returns the factors with their launch shapes and key, in binary; empty if the table is not solved. They
+/// fit only a table of the same times.
 std::string write_factors(const TimingTable& table);
 
-/// Gives a table its factors and their key; data of another size is ignored.
+/// Gives a table its factors, their launch shapes and their key; data of another size is ignored.
 void read_factors(std::string_view bytes, TimingTable& table);
 
 void forget_factors(TimingTable& table);

@@ -167,13 +167,13 @@ Texts write_winners(std::vector<WinnersFileRow> rows, const std::vector<DeviceTa
   return texts;
 }
 
-StoredTable stored_table(const TimingTable& table) {
+StoredTable stored_table(const DeviceFacts& device, const TimingTable& table) {
   StoredTable stored{write_timing_table(table), write_factors(table)};
   TimingTable written = read_timing_table(stored.text, "the table of " + table.op);
   read_factors(stored.factors, written);
   const Op& op = find_op(table.op);
   if (written.solved_from == solution_key(op, written)) return stored;
-  solve_table(op, written, std::max(1u, std::thread::hardware_concurrency()));
+  solve_table(op, device, written, std::max(1u, std::thread::hardware_concurrency()));
   stored.factors = write_factors(written);
   return stored;
 }
@@ -182,7 +182,7 @@ Texts write_solved_winners(const std::vector<WinnersFileRow>& rows, const std::v
   Texts texts = write_winners(rows, tables);
   const std::vector<DeviceFacts> all = devices_of(rows, tables);
   for (const DeviceTable& one : tables)
-    texts[factors_file(file_of(one.device, all), one.table.op)] = stored_table(one.table).factors;
+    texts[factors_file(file_of(one.device, all), one.table.op)] = stored_table(one.device, one.table).factors;
   return texts;
 }
 
@@ -274,14 +274,14 @@ std::vector<DeviceTable> read_timing_tables(const std::function<std::string(std:
   return tables;
 }
 
-void complete_factors(TimingTable& table) {
+void complete_factors(const DeviceFacts& device, TimingTable& table) {
   const Op& op = find_op(table.op);
-  if (table.solved_from != solution_key(op, table)) solve_table(op, table);
+  if (table.solved_from != solution_key(op, table)) solve_table(op, device, table);
 }
 
 std::vector<Candidate> candidates_of(DeviceTable read) {
   TimingTable& table = read.table;
-  complete_factors(table);
+  complete_factors(read.device, table);
   const Op& op = find_op(table.op);
   std::vector<std::shared_ptr<const Problem>> problems;
   for (const TimingTable::Anchor& anchor : table.anchors) {
@@ -304,8 +304,9 @@ std::vector<Candidate> candidates_of(DeviceTable read) {
     for (std::size_t a = 0; a < problems.size(); ++a) {
       const TimingTable::Anchor& anchor = table.anchors[a];
       if (anchor.us[v] <= 0) continue;
-      candidate.times.emplace_back(
-          Candidate::Time{problems[a], anchor.us[v], anchor.best_us, anchor.factor[v], anchor.best_factor});
+      candidate.times.emplace_back(Candidate::Time{problems[a], anchor.us[v], anchor.best_us,
+                                                   anchor.factor[v], anchor.best_factor,
+                                                   anchor.launch.empty() ? LaunchShape() : anchor.launch[v]});
     }
     candidate.fault = fault_of(op, variant);
   }

@@ -51,7 +51,7 @@ Texts write_solved_winners(const std::vector<WinnersFileRow>& rows, const std::v
 struct StoredTable {
   std::string text, factors;
 };
-StoredTable stored_table(const TimingTable& table);
+StoredTable stored_table(const DeviceFacts& device, const TimingTable& table);
 
 /// Reads all winners. `file` returns the text of that name, empty if there is none. Throws Error that names
 /// file and line.
@@ -72,7 +72,7 @@ std::vector<DeviceTable> read_timing_tables(const std::function<std::string(std:
                                             std::span<const Op> ops);
 
 /// Solves the table if its factors are missing or do not belong to its times, which takes some seconds.
-void complete_factors(TimingTable& table);
+void complete_factors(const DeviceFacts& device, TimingTable& table);
 
 /// Returns the table's variants as candidates, with a fault if the template has changed since it was
 /// measured. Factors that do not belong to the table's times are recomputed (complete_factors). Throws

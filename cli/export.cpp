@@ -50,7 +50,7 @@ bool keep_current(DeviceTable& one, std::vector<std::string>& notes) {
     one.table = with_variants(one.table, current);
   }
   if (current.empty()) return false;
-  if (stale > 0 || !is_fitted(one.table.weights)) fit_table(find_op(one.table.op), one.table);
+  if (stale > 0 || !is_fitted(one.table.weights)) fit_table(find_op(one.table.op), one.device, one.table);
   return true;
 }
 
@@ -154,7 +154,7 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
   }
 
   for (DeviceTable& one : anchors)
-    if (!is_fitted(one.table.weights)) fit_table(find_op(one.table.op), one.table);
+    if (!is_fitted(one.table.weights)) fit_table(find_op(one.table.op), one.device, one.table);
 
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -243,7 +243,7 @@ std::string remake_tables(Store& store, const std::filesystem::path& database, c
         session = store.begin_session(
             {.device_id = stored.id, .command = command, .tunesmith_version = TUNESMITH_VERSION});
       }
-      AnchorTableRow row = row_of(table);
+      AnchorTableRow row = row_of(facts, table);
       row.session_id = session;
       row.device_id = stored.id;
       store.put_anchor_table(row);

@@ -31,6 +31,7 @@
 #include <sstream>
 #include <thread>
 
+#include "choose/launch_shape.h"
 #include "choose/packed_variants.h"
 #include "choose/select.h"
 #include "choose/winners_file.h"
@@ -370,11 +371,12 @@ void solve(std::vector<DeviceTable>& tables, const std::filesystem::path& cache)
   std::filesystem::create_directories(cache);
   for (DeviceTable& one : tables) {
     const Op& op = find_op(one.table.op);
+    if (uses_launch_shapes(one.table.weights)) find_launch_shapes(op, one.device, one.table);
     const std::uint64_t key = solution_key(op, one.table);
     const std::filesystem::path kept = cache / (op.name + "_" + std::to_string(key) + ".factors");
     read_factors(read_file(kept), one.table);
     if (one.table.solved_from == key) continue;
-    solve_table(op, one.table, std::max(1u, std::thread::hardware_concurrency()));
+    solve_table(op, one.device, one.table, std::max(1u, std::thread::hardware_concurrency()));
     write_file(kept, write_factors(one.table));
   }
 }

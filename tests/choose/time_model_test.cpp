@@ -122,8 +122,8 @@ TimeModel from_solution(const TimingTable& table) {
 }
 
 TimingTable solved(TimingTable table) {
-  fit_table(op(), table);
-  solve_table(op(), table);
+  fit_table(op(), DeviceFacts(), table);
+  solve_table(op(), DeviceFacts(), table);
   return table;
 }
 
@@ -154,7 +154,7 @@ TEST(TimeModel, FactorsThatAreNotOfItsTimesAreSolvedAnew) {
   const TimingTable right = solved(as_table());
   const auto expect_right = [&](TimingTable table, const char* what) {
     EXPECT_NE(table.solved_from, solution_key(op(), table)) << what;
-    complete_factors(table);
+    complete_factors(DeviceFacts(), table);
     EXPECT_EQ(table.solved_from, solution_key(op(), table)) << what;
     TimeModel model = from_solution(table);
     model.solve();
@@ -180,7 +180,7 @@ TEST(TimeModel, FactorsThatAreNotOfItsTimesAreSolvedAnew) {
   read_factors({}, table);
   expect_right(table, "stored without factors");
   table = right;
-  complete_factors(table);
+  complete_factors(DeviceFacts(), table);
   for (std::size_t a = 0; a < table.anchors.size(); ++a)
     EXPECT_EQ(table.anchors[a].factor, right.anchors[a].factor) << "as it was";
 }
@@ -195,7 +195,7 @@ TEST(TimeModel, AllTimesOfATableAreSolved) {
     anchor.best_us = 1;
     anchor.us = {i % 3 == 0 ? 1.0 : 2.0, i % 3 == 0 ? 2.0 : 1.0};
   }
-  complete_factors(table);
+  complete_factors(DeviceFacts(), table);
   for (const TimingTable::Anchor& anchor : table.anchors) {
     EXPECT_NE(anchor.factor[0], 0);
     EXPECT_NE(anchor.best_factor, 0);
@@ -215,9 +215,9 @@ TEST(TimeModel, AStoredTableSaysWhatItSaidBefore) {
     const auto time = [&] { return 4.4 + 0.4 * random.uniform(); };
     anchor.us = {time(), time()};
   }
-  fit_table(op(), table);
+  fit_table(op(), DeviceFacts(), table);
   table.weights["noise"] = 0.003;
-  const StoredTable stored = stored_table(table);
+  const StoredTable stored = stored_table(DeviceFacts(), table);
   TimingTable again = read_timing_table(stored.text, "it");
   read_factors(stored.factors, again);
   EXPECT_EQ(again.solved_from, solution_key(op(), again)) << "it is of the times as the text rounds them";

@@ -83,7 +83,23 @@ TEST(TimingTable, FactorsStandBesideTheText) {
   EXPECT_EQ(write_factors(again), bytes);
   EXPECT_TRUE(with_variants(one, {1, 0}).anchors[0].factor.empty()) << "they are of the whole table";
   EXPECT_EQ(with_variants(one, {1, 0}).solved_from, 0u);
-  for (const std::string& other : {bytes.substr(1), bytes + "x", std::string()}) {
+  one.weights["threads of a block"] = 0.5;  // the times of such a table have launch shapes
+  one.anchors[0].launch = {{{1, 2, 3, 4}}, {}, {{255, 0, 8, 64}}};
+  one.anchors[1].launch = {{}, {{5, 6, 7, 8}}, {{9, 10, 11, 12}}};
+  const std::string with_shapes = write_factors(one);
+  EXPECT_EQ(with_shapes.size(), bytes.size() + 4 * 5u);
+  again.weights = one.weights;
+  read_factors(with_shapes, again);
+  for (std::size_t a = 0; a < 2; ++a) {
+    EXPECT_EQ(again.anchors[a].factor, one.anchors[a].factor);
+    EXPECT_EQ(again.anchors[a].launch, one.anchors[a].launch);
+  }
+  EXPECT_EQ(write_factors(again), with_shapes);
+  read_factors(bytes, again);
+  EXPECT_EQ(again.solved_from, 0u) << "factors from before it had shapes";
+  EXPECT_TRUE(with_variants(one, {1, 0}).anchors[0].launch.empty());
+  again.weights.clear();
+  for (const std::string& other : {bytes.substr(1), bytes + "x", with_shapes, std::string()}) {
     read_factors(other, again);
     EXPECT_EQ(again.solved_from, 0u) << "of a table of another size";
     EXPECT_TRUE(again.anchors[0].factor.empty());

@@ -349,7 +349,7 @@ TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
     {
       Store store = Store::open(database, Store::Mode::create);
       const std::int64_t device = store.id_of(row_of(own.device));
-      const StoredTable stored = stored_table(own.table);
+      const StoredTable stored = stored_table(own.device, own.table);
       store.put_anchor_table({.session_id = store.begin_session({.device_id = device}),
                               .device_id = device,
                               .op = own.table.op,

@@ -201,7 +201,7 @@ TEST_F(DeviceRunsTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   ASSERT_EQ(store.anchor_tables().size(), 1u);
   ASSERT_TRUE(result.table);
   const AnchorTableRow stored = store.anchor_tables().front().table;
-  EXPECT_EQ(stored.text, row_of(*result.table).text);
+  EXPECT_EQ(stored.text, row_of(result.device, *result.table).text);
   TimingTable table = read_timing_table(stored.text, "the stored table");
   read_factors(stored.factors, table);
   EXPECT_EQ(table.anchors.size(), 4u);

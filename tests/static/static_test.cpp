@@ -204,7 +204,7 @@ TEST_F(StaticExport, HasTheWinnersAndThePortfolio) {
   for (const auto& entry : fs::directory_iterator(scratch.path() / "all/tables/database")) {
     const std::string file = entry.path().filename().string();
     if (file.find(".conv2d.") == std::string::npos) continue;
-    const StoredTable stored = stored_table(tables.front().table);
+    const StoredTable stored = stored_table(tables.front().device, tables.front().table);
     EXPECT_EQ(read_text(entry.path()), entry.path().extension() == ".csv" ? stored.text : stored.factors)
         << "with what was solved";
   }

@@ -205,7 +205,7 @@ TEST_P(KindTables, EveryProblemIsAnsweredByAVariantThatRenders) {
 // The text of a table gives the same table again, and dispatch has its factors as they were computed.
 TEST_P(KindTables, ATableIsTheSameWhenItIsReadAgain) {
   const TimingTable& table = tables_of(op()).table;
-  const StoredTable stored = stored_table(table);
+  const StoredTable stored = stored_table(h200(), table);
   TimingTable read = read_timing_table(stored.text, "a table");
   read_factors(stored.factors, read);
   EXPECT_EQ(write_timing_table(read), stored.text);

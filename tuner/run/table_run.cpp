@@ -78,7 +78,7 @@ void run_table(const DeviceRuns& device_runs, const Op& op, const TuneOptions& o
   measure(tasks, most_in_portfolio, 1);
   if (interrupted()) return;
   result.table = asked.known ? extended(*asked.known, op, device, times()) : best_table(op, device, times());
-  device_runs.front()->put_anchor_table(row_of(*result.table));
+  device_runs.front()->put_anchor_table(row_of(device, *result.table));
 }
 
 }  // namespace tunesmith
