@@ -68,7 +68,7 @@ class TimeModel {
     std::vector<float> squared_distance;  // by row; empty if launches do not matter
   };
   /// Where launches matter, each variant counts as launching what it does on the nearest problem that it has
-  /// a time on.
+  /// a time on or, if that promises more, on the nearest with another launch.
   Estimates estimate(const Problem& problem) const;
   bool uses_launches() const { return uses_launches_; }
   /// Returns the variant's estimate if this is what it launches; `all` are those of the problem.
