@@ -4,13 +4,15 @@
 // one that is stale, is left out with a note; dispatch then compiles it, or uses the base. A base that does
 // not compile stops the build.
 //
-//   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] [portfolios=TARGET,TARGET] TARGET...
+//   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] [portfolios=TARGET,TARGET]
+//   [bases=TURN/TURNS] TARGET...
 //
 // DEVICES: all, none, or names from generated/devices.csv, separated by commas. With own=, the files are
 // those that an application adds to the library's (application_packed_files): only the bases of these ops,
 // and the winners of the folder. portfolios=named compiles no portfolio: OUT.names has the names of the
-// portfolios' kernels of tuned devices, one a line. portfolios=sampled compiles every tenth of these kernels,
-// writes no file and says how many bytes all would have.
+// portfolios' kernels of tuned devices, one a line; with bases=1/3 every third base of a GPU is compiled, and
+// the others are named too. portfolios=sampled compiles every tenth of these kernels, writes no file and says
+// how many bytes all would have.
 
 #include <unistd.h>
 
@@ -178,18 +180,35 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
 
 constexpr std::string_view only_named = "named", only_sampled = "sampled";
 
-// `named` gets the winners and portfolios that are chosen but not compiled.
+// The part of the bases for GPUs that is compiled: every `turns`th from the `turn`th on.
+struct Turn {
+  std::size_t turn = 0, turns = 1;
+};
+
+Turn parsed_turn(const std::string& text) {
+  std::istringstream words(text);
+  Turn its;
+  char slash = 0;
+  if (words >> its.turn >> slash >> its.turns && slash == '/' && words.eof() && its.turn < its.turns)
+    return its;
+  throw Error("bases=" + text + " must be a turn and the number of turns, such as bases=0/3.");
+}
+
+// `named` gets the winners, portfolios and bases that are chosen but not compiled.
 Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::vector<DeviceTable>& tables,
                            const std::optional<Names>& own, const Names& targets,
-                           const std::optional<Names>& portfolios, Sources& named) {
+                           const std::optional<Names>& portfolios, Turn turn, Sources& named) {
   const bool are_sampled = portfolios && portfolios->contains(only_sampled);
   const bool are_named = are_sampled || (portfolios && portfolios->contains(only_named));
   Sources sources;
+  std::size_t bases = turn.turn;
   for (const Op& op : ops()) {
     if (own && !own->contains(op.name)) continue;
     for (const PackedVariant& base : bases_of(op)) {
+      const bool has_turn = bases++ % turn.turns == 0;
       for (const std::string& target : targets)
-        add(sources, source_of(base, target), op.name + "/" + op.templates.front().name);
+        add(has_turn || target == "host" ? sources : named, source_of(base, target),
+            op.name + "/" + op.templates.front().name);
     }
   }
   for (const WinnersFileRow& row : table) {
@@ -428,7 +447,7 @@ void say_sampled_sizes(const std::map<std::string, std::string>& files, const So
 
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::string& devices, const std::optional<Names>& own,
-         const Names& targets, const std::optional<Names>& portfolios) {
+         const Names& targets, const std::optional<Names>& portfolios, Turn turn) {
   const auto file = files_of(generated, devices);
   const std::vector<WinnersFileRow> rows = read_winners(file);
   std::vector<DeviceTable> tables = read_timing_tables(file, ops());
@@ -436,7 +455,7 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   solve(tables, before);
   Sources named;
   std::map<std::string, std::string> files =
-      compile(sources_to_compile(rows, tables, own, targets, portfolios, named), before);
+      compile(sources_to_compile(rows, tables, own, targets, portfolios, turn, named), before);
   if (portfolios && portfolios->contains(only_named)) {
     std::string names;
     for (const auto& [name, source] : named) names += name + "\n";
@@ -479,24 +498,27 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
 int main(int count, char** arguments) {
   if (count < 5) {
     std::cerr << "usage: tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] "
-                 "[portfolios=TARGET,TARGET] "
+                 "[portfolios=TARGET,TARGET] [bases=TURN/TURNS] "
                  "TARGET...\n";
     return 2;
   }
   try {
     std::optional<tunesmith::Names> own, portfolios;
     tunesmith::Names targets;
+    tunesmith::Turn turn;
     for (const std::string word : std::span(arguments, static_cast<std::size_t>(count)).subspan(5)) {
       const std::string value = word.substr(word.find('=') + 1);
       if (word.starts_with("own=")) {
         own = tunesmith::names_of(value);
       } else if (word.starts_with("portfolios=")) {
         if (value != "all") portfolios = tunesmith::names_of(value);
+      } else if (word.starts_with("bases=")) {
+        turn = tunesmith::parsed_turn(value);
       } else {
         targets.insert(word);
       }
     }
-    tunesmith::run(arguments[1], arguments[2], arguments[3], arguments[4], own, targets, portfolios);
+    tunesmith::run(arguments[1], arguments[2], arguments[3], arguments[4], own, targets, portfolios, turn);
   } catch (const std::exception& error) {
     std::cerr << "tunesmith_pack: " << error.what() << "\n";
     return 1;

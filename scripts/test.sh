@@ -19,13 +19,12 @@ if [[ -z ${TUNESMITH_TEST_TURN+set} ]] && TUNESMITH_TEST_TURN=$(git rev-list --c
   say "Samples have turn $TUNESMITH_TEST_TURN, taken as a whole for: ${TUNESMITH_TEST_WHOLE:-no template}"
 fi
 turn_of_three=${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 3))}
-# Kernels are packed for the host and one of five GPUs, and each third time for the GPU whose kernels others run too, which is enough for all
-# tests of dispatch. Only the names of winners and portfolios are packed, and the tests compile those that they use: this saves some minutes
-# of NVRTC. Budgets are in units of calibrate().
-targets="host;sm_90a"
-[[ ${turn_of_three:-0} != 0 ]] || targets+=";sm_80"
+# Kernels are packed for the host, for one of five GPUs, and for the GPU whose kernels others run too, which is enough for all tests of dispatch.
+# Of the GPUs' bases a third has its turn. Only the names of the others, of winners and of portfolios are packed, and the tests compile those
+# that they use: this saves some minutes of NVRTC. Budgets are in units of calibrate().
 spend "build" 350 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
-  "-DTUNESMITH_TARGETS=$targets" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" -DPython_EXECUTABLE="$PWD/$python_for_tests"
+  "-DTUNESMITH_TARGETS=host;sm_80;sm_90a" "-DTUNESMITH_BASES=${turn_of_three:+$turn_of_three/3}" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" \
+  -DPython_EXECUTABLE="$PWD/$python_for_tests"
 jobs=$(($(nproc) + 1)) # some tests wait for the disk, or for a process that is to hang
 say "Testing"
 export TUNESMITH_COMPILED=$PWD/build/cuda/compiled_once
