@@ -405,11 +405,11 @@ std::vector<ResultRow> ranked(const Store& store, QueryFilter filter) {
 }
 
 // "64: 5, 128: 3 + 2 failed", smallest first.
-struct Count {
+struct VerdictCount {
   std::int64_t ok = 0, failed = 0;
 };
-std::string counts_text(const std::map<std::string, Count>& counts) {
-  std::vector<std::pair<Value, Count>> sorted;
+std::string counts_text(const std::map<std::string, VerdictCount>& counts) {
+  std::vector<std::pair<Value, VerdictCount>> sorted;
   for (const auto& [value, count] : counts) sorted.emplace_back(to_value(value), count);
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string text;
@@ -423,15 +423,15 @@ std::string counts_text(const std::map<std::string, Count>& counts) {
 // Shows by how much the best time grows if an axis has its worst value, which is the cost of choosing that
 // axis wrong, and the number of variants behind each value.
 TextTable axes_table(const std::vector<ResultRow>& rows) {
-  using Key = std::pair<std::string, std::string>;     // template and axis
-  std::map<Key, std::map<std::string, double>> best;   // by value
-  std::map<Key, std::map<std::string, Count>> counts;  // by value
-  std::map<std::string, std::int64_t> variants;        // by template
+  using Key = std::pair<std::string, std::string>;            // template and axis
+  std::map<Key, std::map<std::string, double>> best;          // by value
+  std::map<Key, std::map<std::string, VerdictCount>> counts;  // by value
+  std::map<std::string, std::int64_t> variants;               // by template
   for (const ResultRow& row : rows) {
     const Values config = Values::parse(row.config);
     if (row.median_us) ++variants[row.template_name];
     for (const auto& [axis, value] : config.entries()) {
-      Count& count = counts[{row.template_name, axis}][to_text(value)];
+      VerdictCount& count = counts[{row.template_name, axis}][to_text(value)];
       ++(row.median_us ? count.ok : count.failed);
       if (!row.median_us) continue;
       double& us = best[{row.template_name, axis}].try_emplace(to_text(value), *row.median_us).first->second;

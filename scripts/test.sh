@@ -3,7 +3,7 @@
 # Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store. Large samples of kernels, and other projects'
 # tests, take turns from commit to commit, except for the templates whose kernels the last commit touched: TUNESMITH_TEST_TURN= scripts/test.sh
 # takes all.
-# Then a third of the libraries' tests is repeated with sanitizers, in turn too, except whole runs of tuning, searching, merging and
+# Then a quarter of the libraries' tests is repeated with sanitizers, in turn too, except whole runs of tuning, searching, merging and
 # dispatch, whose parts are tested one by one, and comparisons of whole spaces, whose rules other tests ask too; TUNESMITH_ASAN=0 leaves
 # that out, `cmake --build build/asan && ctest --preset asan` takes all.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -34,18 +34,20 @@ mkdir -p "$TUNESMITH_COMPILED"
 with_shared_kernels() { TUNESMITH_COMPILER=$(command -v "${TUNESMITH_CXX:-c++}") TUNESMITH_CXX=$PWD/tests/compile_once.sh "$@"; }
 spend "tests" 600 with_shared_kernels ctest --preset cuda -j "$jobs" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
-  # The libraries of the part are watched, which compiles the others in half of the time.
-  case $turn_of_three in
+  # The libraries of the part are watched, and the others are those of build/cuda. Four parts take turns, so that samples, which have three
+  # turns, are each in each part at some time.
+  case ${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 4))} in
     0) part=core labels='unit|db' watched='generator;language;kernel_file;db;tuner' ;;
-    1) part=ops labels='host' watched='generator;language;templates;tuner' ;;
+    1) part=kernels labels='host' watched='generator;language;templates;tuner' ;;
     2) part=dispatch labels='dispatch|fuzz' watched='generator;kernel_file;db;choose;dispatch' ;;
+    3) part=ops labels='host' watched='generator;language;templates' ;;
     *) part=libraries labels='.' watched='' ;;
   esac
   mkdir -p build/asan/dispatch/packed_before # the build finds the solved tables there, which saves a minute with sanitizers
   cp build/cuda/dispatch/packed_before/*.factors build/asan/dispatch/packed_before/
   # A report then names functions but not lines; `cmake --preset asan` builds with lines.
   target=tests_of_$part spend "build with sanitizers" 270 \
-    build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DTUNESMITH_SANITIZED_LIBRARIES=$watched" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
+    build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DTUNESMITH_SANITIZED_LIBRARIES=$watched" "-DTUNESMITH_BUILT=$PWD/build/cuda" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
   say "Testing $part under the address and undefined-behaviour sanitizers"
   spend "tests with sanitizers" 150 with_shared_kernels ctest --preset asan -j "$jobs" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
     -E '(_NOT_BUILT$|^(OneDefinition|DeviceRuns|Search/(Learners|Strategies)|Counts/Simulated|Dispatcher.*RandomProblems|SharedLibrary|Pack))' "$@"
