@@ -54,8 +54,8 @@ WidthTable::Widths WidthTable::of(const Config& c) const {
   if (!multiplies_matrices(c)) {
     its.a = std::min(its.a, loaded_);
     its.b = std::min(its.b, loaded_);
-    its.out = std::min(its.out, stored_);
   }
+  if (!multiplies_matrices(c) || splits_floats(c)) its.out = std::min(its.out, stored_);
   if (loads_pieces(c)) its.a = its.b = 8;
   // Asynchronous copies turn terms into rows one element at a time. For tensor cores they leave the terms
   // where they are.
