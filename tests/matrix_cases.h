@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -27,9 +28,10 @@ namespace tunesmith {
 // Compiles variants of contract and runs each with every alteration of its numbers; all must be right.
 inline void check_variants_of_contract(Device& device, const Toolchain& toolchain,
                                        const std::vector<VariantCase>& variants,
-                                       const std::vector<Alteration>& alterations) {
+                                       const std::vector<Alteration>& alterations,
+                                       const std::string& name = "contract") {
   const Op& op = find_op("tensor");
-  const Template& tmpl = find_template(op, "contract");
+  const Template& tmpl = find_template(op, name);
   std::vector<Source> sources;
   for (const VariantCase& variant : variants)
     sources.push_back(render(op, tmpl, variant.problem, variant.config, device.facts().target));
@@ -290,6 +292,79 @@ inline void check_halves_units(Device& device, const Toolchain& toolchain, bool 
     };
   }
   check_units(device, toolchain, lines, configs, {"f32"}, alter);
+}
+
+// Products of factors that are functions of accesses, by each unit that their type has: neighbours of every
+// order, odd sizes, functions that are not 0 of 0, batches, windows, a finish and other outputs. With scales
+// that are infinite or no numbers nothing of a copy's zeros may come into a sum.
+inline void check_factors(Device& device, const Toolchain& toolchain) {
+  const Op& op = find_op("tensor");
+  const Template& tmpl = find_template(op, "contract_factors");
+  const DeviceFacts& facts = device.facts();
+  const std::string warp = " WARP_N=4 TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=8 ",
+                    group = " WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 ",
+                    group_of_bytes = " WARP_N=4 TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=128 ";
+  struct Case {
+    std::string line, words, config;
+  };
+  const std::vector<Case> cases = {
+      {"c[i,j] += max(a[i,k], 0) * b[k,j]", "i=37 j=41 k=29 dtype=f16", "UNIT=mma TILE_K=32 STAGES=3" + warp},
+      {"c[i,j] += (a[k,i] > 0.5 ? a[k,i] : -1) * abs(b[j,k])", "i=72 j=43 k=69 dtype=bf16",
+       "UNIT=wgmma STAGES=3 OUT_BY=rows" + group},
+      {"c[i,j] += (a[i,k] == 0) * b[j,k]", "i=65 j=72 k=264 dtype=f16",
+       "UNIT=wgmma STAGES=2 LOAD_BY=boxes" + group},
+      {"c[b,i,j] += min(a[b,k,i], t[b]) * x[b,k,j]", "b=3 i=40 j=56 k=37 dtype=f16 out_dtype=f32",
+       "UNIT=mma TILE_K=16 STAGES=1" + warp},
+      {"out[n,o,y,x] += max(image[n,c,2*y+i,x+j], 0) * w[o,c,i,j]", "n=2 o=9 y=4 x=5 c=6 i=3 j=2 dtype=bf16",
+       "UNIT=mma TILE_K=16 STAGES=1" + warp},
+      {"c[i,j] += (a[i,k] - 8) * s[k] * b[k,j]", "i=66 j=70 k=131 dtype=f16",
+       "UNIT=wgmma_halves STAGES=2 RESIDENT_WARPS=8" + group},
+      {"c[i,j] += exp(a[i,k+1]) * (b[j,k] * s[j] + t[k])", "i=41 j=39 k=77 a=41x78 dtype=bf16 out_dtype=f32",
+       "UNIT=packed_halves TILE_K=32 STAGES=2 RESIDENT_WARPS=8" + warp},
+      {"c[i,j] += (a[i,k] + s[k]) * (b[k,j] * t[j])", "i=33 j=44 k=133 finish=\"max(out + u[j], 0)\"",
+       "UNIT=halves TILE_K=16 STAGES=1 RESIDENT_WARPS=8" + warp},
+      {"c[b,i,j] += cos(a[b,i,k]) * x[b,k,j]", "b=2 i=35 j=70 k=35",
+       "UNIT=fma TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=4 WARP_N=16 TILE_K=16 STAGES=3 SPLIT=2"},
+      {"c[i,j] += (a[i,k] - 128) * (b[j,k] - 128)", "i=70 j=65 k=150 dtype=u8 out_dtype=i32",
+       "UNIT=wgmma STAGES=3" + group_of_bytes},
+      {"c[i,j] += max(a[k,i], -3) * b[k,j]", "i=45 j=37 k=65 dtype=i8", "UNIT=mma TILE_K=64 STAGES=3" + warp},
+      {"c[i,j] += (a[i,k] - 3) * b[k,j] * s[k]", "i=33 j=38 k=20 dtype=i8 out_dtype=i32",
+       "UNIT=fma TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=4 WARP_N=16 TILE_K=16"},
+      {"c[i,j] += max(a[i,40-k], 0) * b[k,l,j]", "i=33 j=40 k=41 l=3 dtype=f16",
+       "UNIT=mma TILE_K=32 STAGES=1" + warp},
+      {"c[i,j] += b[k,j] * a[k,i] * (s[k] + t[i])", "i=34 j=31 k=9 dtype=i64",
+       "UNIT=fma TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=4 WARP_N=16 TILE_K=8"},
+      {"c[i,j] += exp(-a[i,k]) * b[k,j]", "i=40 j=50 k=33 dtype=f64",
+       "UNIT=tensor_core TILE_M=32 TILE_N=64 THREAD_M=4 THREAD_N=8 WARP_N=4 TILE_K=8"},
+      {"c[i,j] += a[k,i] * b[k,j] * s[k]", "i=64 j=40 k=99 dtype=f16",
+       "UNIT=wgmma_halves STAGES=2 RESIDENT_WARPS=8" + group},
+  };
+  std::vector<VariantCase> variants;
+  for (const Case& one : cases) {
+    const bool is_wgmma = one.config.starts_with("UNIT=wgmma"), is_fma = one.config.starts_with("UNIT=fma");
+    if (facts.kind == DeviceKind::cuda &&
+        (is_wgmma ? facts.compute_capability != 90 : !is_fma && facts.compute_capability < 80))
+      continue;
+    const Problem problem =
+        complete_problem(op, Problem::parse("expression=\"" + one.line + "\" " + one.words));
+    const std::optional<Config> config = tmpl.space(problem, facts).first(Values::parse(one.config));
+    ASSERT_TRUE(config) << one.line << " " << one.config;
+    variants.push_back({problem, *config});
+  }
+  if (facts.kind != DeviceKind::cuda) variants = in_turn(std::move(variants), 6, {&op, &tmpl});
+  const Alteration hard_scales = [](std::vector<std::vector<double>>& inputs) {
+    for (std::vector<double>& input : inputs) {
+      if (input.size() < 20 || input.size() > 200) continue;
+      input[5] = std::numeric_limits<double>::infinity();
+      input[7] = std::numeric_limits<double>::quiet_NaN();
+    }
+  };
+  std::vector<VariantCase> of_bytes = variants;
+  const auto is_of_bytes = [](const VariantCase& variant) { return is_whole(dtype_of(variant.problem)); };
+  std::erase_if(variants, is_of_bytes);
+  std::erase_if(of_bytes, std::not_fn(is_of_bytes));
+  check_variants_of_contract(device, toolchain, variants, {nullptr, hard_scales}, tmpl.name);
+  check_variants_of_contract(device, toolchain, of_bytes, {nullptr}, tmpl.name);
 }
 
 // Sums of bytes that wrap, and the bytes of which products are largest.

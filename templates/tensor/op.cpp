@@ -190,7 +190,7 @@ Op ops_tensor() {
       .rewritten = rewritten,
       .check = check,
       .arguments = {},  // below
-      .templates = {base(), permute(), separable(), loops(), contract(), contract_any()},
+      .templates = {base(), permute(), separable(), loops(), contract(), contract_factors(), contract_any()},
       .reference = reference,
       .flops = operations,
       .bytes_moved = moved,
@@ -252,7 +252,10 @@ Op ops_tensor() {
            "expression=\"out[i,j] += a[i,k] * b[j,k]\" i=35 j=40 k=48 dtype=f32 out_dtype=f64",
            "expression=\"out[i,j] max= a[i,k] - b[k,j]\" i=19 j=41 k=30 dtype=u8",
            "expression=\"out[y,x] += x[y+i,x+j] * w[i,j]\" y=20 x=40 i=3 j=5 dtype=f64 out_dtype=f32",
-           "expression=\"out[i] += x[i,j] * w[j]\" i=9 j=300 dtype=i64 out_dtype=bf16"},
+           "expression=\"out[i] += x[i,j] * w[j]\" i=9 j=300 dtype=i64 out_dtype=bf16",
+           ("expression=\"out[b,i,j] += max(x[b,i,k] + s[k], -0.5) * (w[k,j] * r[j])\" b=3 i=37 j=41 k=50 "
+            "finish=\"out + t[j]\""),
+           "expression=\"out[i,j] += (x[i,k] - 8) * s[k] * w[j,k]\" i=35 j=42 k=67 dtype=bf16"},
       .large_examples = {"expression=\"out[b,a] = x[a,b]\" a=46349 b=46351 dtype=f16"},
       .sample = usual_tensors,
   };

@@ -62,6 +62,9 @@ Template contract();
 /// True if contract multiplies the elements of a layer that reads beyond its image in the device's tensor
 /// cores.
 bool multiplies_borders(const Problem& problem, const DeviceFacts& device);
+/// True if contract_factors has a first guess: the terms are products of factors, and worth to be copied.
+bool multiplies_factors(const Problem& problem, const DeviceFacts& device);
+Template contract_factors();
 Template contract_any();
 Template loops();
 Template permute();

@@ -11,6 +11,7 @@
 #include "language/bounded.h"
 #include "language/builder.h"
 #include "templates/choice.h"
+#include "templates/tensor/contract/factors.h"
 #include "templates/tensor/derive/forms.h"
 #include "templates/tensor/op.h"
 
@@ -273,6 +274,10 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const std::vector<int> product = whole ? std::vector<int>() : product_of(e.function);
   const bool distributes =
       choice<May>(problem, "may") == May::distribute && !whole && e.reduction == Reduction::sum;
+  const std::optional<Factors>& factors = factors_of(problem);
+  const bool in_tensor_cores =
+      e.reduction == Reduction::sum &&
+      (factors ? bytes(factors->dtype) == 2 : product.size() == 2 && bytes(dtype_of(problem)) == 2);
   const language::Expression magnitude = distributes ? magnitude_of(e.function) : language::Expression();
   const std::vector<std::size_t> order =
       sorted_by(nest.free, [&](std::size_t i) { return -nest.output.strides[i]; });
@@ -348,8 +353,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     }
     // Tensor cores cut: of each eight exact products and the sum before them all but the largest by one unit
     // at most, and the result by two.
-    if (e.reduction == Reduction::sum && product.size() == 2 && bytes(dtype_of(problem)) == 2)
-      additions += 1 + static_cast<double>(terms) / 4;
+    if (in_tensor_cores) additions += 1 + static_cast<double>(terms) / 4;
     double error = result.error + additions * unit * (result.size + result.error);
     error += (static_cast<double>(terms) * static_cast<double>(product.size())) * least_of(compute) *
              (product.size() > 1 ? 1 : 0);

@@ -18,6 +18,7 @@ TEST_F(MatrixUnits, AreRightOfBoxes) {
   check_boxes(device(), *make_nvrtc_toolchain());
 }
 TEST_F(MatrixUnits, WrapSumsOfBytes) { check_hard_bytes(device(), *make_nvrtc_toolchain()); }
+TEST_F(MatrixUnits, AreRightOfFactors) { check_factors(device(), *make_nvrtc_toolchain()); }
 
 TEST_F(MatrixUnits, OfHalvesAreRightForEveryNest) {
   if (device().facts().compute_capability < 80) GTEST_SKIP() << "halves need compute capability 8.0";

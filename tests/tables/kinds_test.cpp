@@ -236,7 +236,7 @@ TEST_P(KindTables, ALegalConfigIsAdaptedToItself) {
 // A way's config is legal, keeps what the way says, and depends on no other template.
 TEST_P(KindTables, WaysNameLegalConfigs) {
   std::map<std::string, std::size_t> found;  // by template and way
-  for (const Problem& problem : sample_problems(op(), 120, 17, sample_limits(DeviceKind::cuda))) {
+  for (const Problem& problem : sample_problems(op(), 120, 27, sample_limits(DeviceKind::cuda))) {
     for (const Template& tmpl : op().templates) {
       if (why_not(tmpl, problem, h200())) continue;
       const Space space = tmpl.space(problem, h200());

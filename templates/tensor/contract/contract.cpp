@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The templates `contract` and `contract_any` (body.inl): the problems that they refuse and what they compile
-// in. space.cpp has their axes and rules, work.cpp their launches, first_guess.cpp the config of an untuned
-// problem.
+// The templates `contract`, `contract_factors` and `contract_any` (body.inl): the problems that they refuse
+// and what they compile in. space.cpp has their axes and rules, work.cpp their launches, first_guess.cpp the
+// config of an untuned problem.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "templates/tensor/contract/contract_config.h"
+#include "templates/tensor/contract/factors.h"
 #include "templates/tensor/contract/groups.h"
 #include "templates/tensor/op.h"
 
@@ -98,12 +103,16 @@ std::string codes(const Problem& problem) {
 // The kernel's parameters depend on how operands come.
 std::string settings(const Config& config) { return loads_boxes(config) ? "#define IN_BOXES\n" : ""; }
 
-std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
+// `first`, `second`: the operand is an argument that may be anywhere, or none.
+std::int64_t alignment_bytes(const Problem& problem, const Config& config, bool first, bool second) {
   const bool any = loads_pieces(config);
-  return std::max(std::max(any || packs_first(config) ? 1 : config[VECTOR_A],
-                           any || packs_second(config) ? 1 : config[VECTOR_B]) *
+  return std::max(std::max(any || first || packs_first(config) ? 1 : config[VECTOR_A],
+                           any || second || packs_second(config) ? 1 : config[VECTOR_B]) *
                       bytes(dtype_of(problem)),
                   config[VECTOR_OUT] * bytes(out_dtype(problem)));
+}
+std::int64_t alignment_bytes_of_accesses(const Problem& problem, const Config& config) {
+  return alignment_bytes(problem, config, false, false);
 }
 
 // A way for each unit, for tiles that come through registers, and for warpgroups whose tiles come as boxes.
@@ -116,6 +125,104 @@ std::vector<Values> ways() {
   all.push_back(
       {{std::string(UNIT.name), std::string("wgmma")}, {std::string(LOAD_BY.name), std::string("boxes")}});
   return all;
+}
+
+// The same for problems with factors: these are those of the product, with the factors' code.
+std::string refuses_factors(const Problem& problem) {
+  const std::optional<Factors>& factors = factors_of(problem);
+  if (!factors)
+    return "This template is for sums of products of two factors that are functions of accesses, each along "
+           "an index of the output that does not move the other one; take another template.";
+  const Nest& nest = nest_of(problem);
+  if (nest.outputs() == 0 || nest.terms() == 0) return "There is nothing to compute; the base serves that.";
+  const FactorProduct& product = product_of_factors(problem);
+  const Expression& e = expression_of(problem);
+  for (std::size_t f = 0; f < 2; ++f) {
+    const FactorCopy& copy = product.copies.at(f);
+    if (copy.elements == 0) continue;
+    if (copy.elements >= std::int64_t{1} << 31)
+      return "A factor has " + std::to_string(copy.elements) +
+             " values, and this template writes less than 2^31 into the workspace; take another template.";
+    for (const Access& access : factors->bodies.at(f).accesses)
+      for (std::size_t k = 0; k < e.accesses.size(); ++k)
+        if (e.accesses[k].same(access) && !nest.inputs[k].bounds.empty())
+          return "This template writes factors of elements within the bounds of their arrays, and " +
+                 text(e, access) + " is read beyond them; take another template.";
+  }
+  return refuses(product.problem);
+}
+
+Values constants_of_factors(const Problem& problem) {
+  return refuses_factors(problem).empty() ? ranks(product_of_factors(problem).problem) : Values();
+}
+
+std::string codes_of_factors(const Problem& problem) {
+  const Factors& factors = factors_of(problem).value();
+  std::string code = codes(product_of_factors(problem).problem) +
+                     "using T = " + std::string(cuda_type(factors.dtype)) +
+                     ";\nusing Given = " + std::string(cuda_type(dtype_of(problem))) + ";\n";
+  std::string parameters;
+  std::size_t accesses = 0;
+  for (const auto& [body, its_namespace, type, macro] :
+       {std::tuple(&factors.bodies[0], "first_factor", "FirstFactor", "FIRST_OPERANDS"),
+        std::tuple(&factors.bodies[1], "second_factor", "SecondFactor", "SECOND_OPERANDS")}) {
+    code +=
+        "namespace " + std::string(its_namespace) + " {\n" +
+        language::code(body->function, compute_dtype(problem)) + "}\nstruct " + type +
+        " {\n  static constexpr int first = " + std::to_string(accesses) +
+        ", arity = " + std::to_string(body->accesses.size()) +
+        ", rank = " + std::to_string(std::popcount(body->named())) +
+        ";\n  static __device__ __forceinline__ Compute of(const Compute (&values)[arity]) {\n    return " +
+        its_namespace + "::apply(values);\n  }\n};\n";
+    std::string operands;
+    for (std::size_t a = 0; a < body->accesses.size(); ++a, ++accesses) {
+      const std::string its = "from" + std::to_string(accesses);
+      operands += (a == 0 ? "" : ", ") + its;
+      parameters += (accesses == 0 ? "InputPointer<Given> " : ", InputPointer<Given> ") + its;
+    }
+    code += "#define " + std::string(macro) + " " + operands + "\n";
+  }
+  return code + "#define FACTOR_PARAMETERS " + parameters +
+         "\nconstexpr int FACTOR_ACCESSES = " + std::to_string(accesses) + ";\n";
+}
+
+std::int64_t alignment_bytes_of_factors(const Problem& problem, const Config& config) {
+  const FactorProduct& product = product_of_factors(problem);
+  const Groups groups = groups_of(product.problem);
+  const auto is_copy = [&](const View& view) {
+    return product.arguments.at(static_cast<std::size_t>(view.array)) < 0;
+  };
+  return alignment_bytes(product.problem, config, is_copy(groups.first), is_copy(groups.second));
+}
+
+// A guess for the product; its launches start while the one before ends.
+std::optional<Values> overlapping(std::optional<Values> guess) {
+  if (guess) guess->set(START.name, "overlapped");
+  return guess;
+}
+
+}  // namespace
+
+// Writing a factor takes little time if each of its values is multiplied often.
+bool multiplies_factors(const Problem& problem, const DeviceFacts& device) {
+  constexpr std::int64_t least_uses = 128;
+  constexpr double least_products = 0x1p27;
+  if (device.kind != DeviceKind::cuda || !refuses_factors(problem).empty()) return false;
+  const FactorProduct& product = product_of_factors(problem);
+  const Groups groups = groups_of(product.problem);
+  for (const auto& [view, others] :
+       {std::pair(&groups.first, &groups.n), std::pair(&groups.second, &groups.m)})
+    if (product.arguments.at(static_cast<std::size_t>(view->array)) < 0 && size_of(*others) < least_uses)
+      return false;
+  const Nest& nest = nest_of(problem);
+  return static_cast<double>(nest.outputs()) * static_cast<double>(nest.terms()) >= least_products;
+}
+
+namespace {
+
+std::optional<Values> guess_of_factors(const Problem& problem, const DeviceFacts& device) {
+  if (!multiplies_factors(problem, device)) return std::nullopt;
+  return overlapping(untuned(product_of_factors(problem).problem, device));
 }
 
 }  // namespace
@@ -145,7 +252,38 @@ Template contract() {
       .untuned_way = untuned_way,
       .space = space,
       .work = work,
-      .alignment_bytes = alignment_bytes};
+      .alignment_bytes = alignment_bytes_of_accesses};
+}
+
+Template contract_factors() {
+  return {
+      .name = "contract_factors",
+      .room = "contract/",
+      .what =
+          "Sums of products of two factors, each a function of accesses: a launch writes the factors, which "
+          "are multiplied as in contract.",
+      .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack", "tensor_contract_split",
+                  "tensor_contract_factors"},
+      .compiled_in = {"expression", "dtype", "finish", "out_dtype"},
+      .names_dtype = false,
+      .constants = constants_of_factors,
+      .preamble = codes_of_factors,
+      .settings = settings,
+      .refuses = refuses_factors,
+      .untuned = guess_of_factors,
+      .ways = ways(),
+      .untuned_way =
+          [](const Problem& problem, const DeviceFacts& device, const Values& way) {
+            return overlapping(untuned_way(product_of_factors(problem).problem, device, way));
+          },
+      .space = [](const Problem& problem,
+                  const DeviceFacts& device) { return space(product_of_factors(problem).problem, device); },
+      .work =
+          [](const Problem& problem, const Config& config, const DeviceFacts& device) {
+            return work_of_factors(problem, work(product_of_factors(problem).problem, config, device),
+                                   config[START] == "overlapped");
+          },
+      .alignment_bytes = alignment_bytes_of_factors};
 }
 
 Template contract_any() {
@@ -170,7 +308,7 @@ Template contract_any() {
       .untuned_way = untuned_way,
       .space = space,
       .work = work,
-      .alignment_bytes = alignment_bytes};
+      .alignment_bytes = alignment_bytes_of_accesses};
 }
 
 }  // namespace tunesmith::tensor_op

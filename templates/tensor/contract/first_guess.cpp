@@ -221,14 +221,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const Groups groups = groups_of(problem);
   const Rates& rates = rates_of("tensor", device);
   if (takes_matrices(problem, device) && std::min(size_of(groups.m), size_of(groups.n)) > 4 &&
-      size_of(groups.k) > 8) {
+      size_of(groups.k) > 8)
     if (std::optional<Values> best = best_of_matrices(problem, groups, device, rates)) return best;
-  }
   Guess guess = untuned_tiles(problem, device, has_tensor_cores(problem, device));
-  if (takes_halves(problem, device)) {
-    if (std::optional<Values> by_halves = best_of_halves(problem, groups, device, rates, guess.clocks))
-      return by_halves;
-  }
+  if (takes_halves(problem, device))
+    if (std::optional<Values> best = best_of_halves(problem, groups, device, rates, guess.clocks))
+      return best;
   return std::move(guess.values);
 }
 

@@ -222,11 +222,13 @@ std::string refuses(const Problem& problem) {
   return "This template is for less than 2^36 results; take another template.";
 }
 
-// True if another template has a better first guess: permute, or contract where both operands are used often.
+// True if another template has a better first guess: permute, or contract and its kin where both operands are
+// used often.
 bool is_for_others(const Problem& problem, const DeviceFacts& device) {
   const Nest& nest = nest_of(problem);
   if (nest.bounds() > 0 && !multiplies_borders(problem, device)) return false;
   if (nest.inputs.size() == 1) return nest.rank() > 0 && nest.free == nest.rank();
+  if (multiplies_factors(problem, device)) return true;
   const Expression& e = expression_of(problem);
   if (e.function.inputs != 2 || e.finish.accesses.size() > most_finish_accesses) return false;
   std::int64_t rows = 1, columns = 1;
