@@ -44,6 +44,10 @@ TEST(FirstGuess, TakesHalvesForLargeProductsOfFloats) {
   EXPECT_EQ(unit_of(product(128, 128, 128, "f32"), 90), "fma") << "splitting takes longer than multiplying";
   EXPECT_EQ(unit_of(product(4096, 4096, 97, "f32"), 90), "fma") << "the sums are too short for the bound";
   EXPECT_EQ(unit_of(product(2048, 2048, 2048, "f64"), 90), "tensor_core");
+  const Config narrower = guess(product(2048, 2048, 2048, "f32 out_dtype=f16"), 90);
+  EXPECT_EQ(narrower[UNIT], "wgmma_halves");
+  EXPECT_EQ(narrower[VECTOR_A], 4);
+  EXPECT_EQ(narrower[VECTOR_OUT], 4);
 }
 
 TEST(FirstGuess, TakesBoxesForLargeProducts) {
