@@ -1059,7 +1059,7 @@ TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   EXPECT_THAT(outside.err, HasSubstr("it accessed element -2500 of x, which has 64"));
 }
 
-// Such a write may destroy what the process that computes references needs.
+// Such a write may destroy what the process that computes references needs; if not, it is the variant's.
 TEST_F(UserKernelTest, AReferenceThatLeavesASharedArrayIsNamed) {
   write(
       "/* tunesmith\n[problem]\nn = [1, 1024]\n[arrays]\nd = { extents = [\"n\"], role = \"inout\" }\n"
@@ -1072,7 +1072,7 @@ TEST_F(UserKernelTest, AReferenceThatLeavesASharedArrayIsNamed) {
   EXPECT_EQ(scratch.tunesmith(check + "64").exit_code, 1) << "a companion has more";
   const Outcome outside = scratch.tunesmith(check + "1000");
   EXPECT_EQ(outside.exit_code, 1);
-  EXPECT_THAT(outside.err, HasSubstr("it writes element 64 of the shared array s, which has 64"))
+  EXPECT_THAT(outside.err, HasSubstr("writes element 64 of the shared array s, which has 64"))
       << outside.err;
 }
 
