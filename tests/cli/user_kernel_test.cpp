@@ -1072,8 +1072,7 @@ TEST_F(UserKernelTest, AReferenceThatLeavesASharedArrayIsNamed) {
   EXPECT_EQ(scratch.tunesmith(check + "64").exit_code, 1) << "a companion has more";
   const Outcome outside = scratch.tunesmith(check + "1000");
   EXPECT_EQ(outside.exit_code, 1);
-  EXPECT_THAT(outside.err, HasSubstr("writes element 64 of the shared array s, which has 64"))
-      << outside.err;
+  EXPECT_THAT(outside.err, HasSubstr("writes element 64 of the shared array s, which has 64")) << outside.err;
 }
 
 // The reference as a function for the host, with parts that a test inserts.
