@@ -95,7 +95,8 @@ class Carry : public testing::Test {
     DeviceTable table{device_, {}};
     table.table.op = "transpose";
     table.table.variants = {{"base", row.winner.config, body.substr(0, 12)}};
-    table.table.anchors = {{.problem = all, .best_us = 10, .best_any_us = 10, .us = {10}, .factor = {}}};
+    table.table.anchors = {
+        {.problem = all, .best_us = 10, .best_any_us = 10, .us = {10}, .factor = {}, .launch = {}}};
     for (const auto& [name, text] : write_winners({row}, {table})) {
       std::filesystem::create_directories(scratch_.path() / "shipped");
       std::ofstream(scratch_.path() / "shipped" / name) << text;
