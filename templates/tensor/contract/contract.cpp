@@ -220,7 +220,7 @@ bool multiplies_factors(const Problem& problem, const DeviceFacts& device) {
 
 namespace {
 
-std::optional<Values> guess_of_factors(const Problem& problem, const DeviceFacts& device) {
+std::optional<Values> untuned_factors(const Problem& problem, const DeviceFacts& device) {
   if (!multiplies_factors(problem, device)) return std::nullopt;
   return overlapping(untuned(product_of_factors(problem).problem, device));
 }
@@ -270,7 +270,7 @@ Template contract_factors() {
       .preamble = codes_of_factors,
       .settings = settings,
       .refuses = refuses_factors,
-      .untuned = guess_of_factors,
+      .untuned = untuned_factors,
       .ways = ways(),
       .untuned_way =
           [](const Problem& problem, const DeviceFacts& device, const Values& way) {

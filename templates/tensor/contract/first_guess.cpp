@@ -240,10 +240,9 @@ std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& dev
     return std::nullopt;
   if (is_matrix) return best_of_matrices(problem, groups_of(problem), device, rates, way);
   if (is_halves) return best_of_halves(problem, groups_of(problem), device, rates);
-  const bool single_stage = way.find(STAGES.name) != nullptr;
-  Guess guess = untuned_tiles(problem, device, in_tensor_cores);
-  if (!single_stage) return std::move(guess.values);
-  if (guess.values.integer(STAGES.name) == 1) return std::nullopt;  // the way without is the same
+  Values values = untuned_tiles(problem, device, in_tensor_cores).values;
+  if (way.find(STAGES.name) == nullptr) return values;
+  if (values.integer(STAGES.name) == 1) return std::nullopt;  // the way without is the same
   return untuned_tiles(problem, device, in_tensor_cores, true).values;
 }
 

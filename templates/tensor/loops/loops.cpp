@@ -286,15 +286,12 @@ std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& dev
   }
   if (!shares_as_asked && reads_along_sums(kernel))
     lanes = std::max<std::int64_t>(lanes, nest.extent(along) < 32 ? 8 : 32);
-  const bool splits_as_asked = way.find("SPLIT") != nullptr;
-  if (splits_as_asked) {
-    split = way.integer("SPLIT");
-    if (terms < 16 * split || outputs * split > std::int64_t{16} * threads_to_fill) return std::nullopt;
-  }
-  while (!splits_as_asked && split < 64 && outputs * lanes * split * 4 <= threads_to_fill &&
+  const std::int64_t asked = way.find("SPLIT") != nullptr ? way.integer("SPLIT") : 0;
+  if (asked > 0 && (terms < 16 * asked || outputs * asked > 16 * threads_to_fill)) return std::nullopt;
+  while (asked == 0 && split < 64 && outputs * lanes * split * 4 <= threads_to_fill &&
          terms >= 32 * lanes * split)
     split *= 4;
-  split = least_alike(splits, split,
+  split = least_alike(splits, std::max(split, asked),
                       [&](std::int64_t parts) { return with_parts(all->forms[form], parts).elements; });
 
   // A thread has as many outputs as leave enough threads, and the more the longer the window is.
