@@ -109,8 +109,8 @@ class Executable {
   /// Enqueues every step on `stream` (a cudaStream_t; ignored on the host, which runs the work before it
   /// returns). `arguments` are the op's device pointers in its order. Returns 0 or the runtime's error code.
   /// Compiles nothing, and may be captured into a CUDA graph. If no workspace is needed, or one is given, it
-  /// takes no lock and allocates nothing; otherwise it lends one that other launches of the stream or the graph
-  /// use too, in their order. `numbers` are read before it returns.
+  /// takes no lock and allocates nothing; otherwise it lends one that other launches of the stream or the
+  /// graph use too, in their order. `numbers` are read before it returns.
   virtual int launch(void* const* arguments, void* workspace, void* stream,
                      const LaunchNumbers* numbers = nullptr) noexcept = 0;
   /// True if launch() can make a workspace; otherwise the caller must give one.

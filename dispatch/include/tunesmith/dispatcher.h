@@ -151,12 +151,12 @@ class Plan {
   /// is ready later, so call prepare() or wait_until_ready() before a capture. Several threads may call it at
   /// the same time, each with its own workspace; on the host such calls wait for each other.
   ///
-  /// If the plan needs a workspace and none is given, the launch borrows one of the library's. One with counters
-  /// is kept for the stream (up to 4 MiB in each of the first 64 streams), so that they are set to zero once;
-  /// others come from a pool, in the stream's order (cudaMallocAsync). This costs up to some microseconds more
-  /// on the host, and takes a lock that launches in other streams do not wait for. A graph has workspaces of its
-  /// own, which live as long as it and its executables: two executables of one graph may not run at the same
-  /// time, as they may not with arrays that both write.
+  /// If the plan needs a workspace and none is given, the launch borrows one of the library's. One with
+  /// counters is kept for the stream (up to 4 MiB in each of the first 64 streams), so that they are set to
+  /// zero once; others come from a pool, in the stream's order (cudaMallocAsync). This costs up to some
+  /// microseconds more on the host, and takes a lock that launches in other streams do not wait for. A graph
+  /// has workspaces of its own, which live as long as it and its executables: two executables of one graph
+  /// may not run at the same time, as they may not with arrays that both write.
   ///
   /// Kernels of plans may overlap with other kernels in the stream (CUDA's programmatic dependent launch,
   /// from compute capability 9.0 on). For copies, fills, events and ordinary launches nothing changes: work
