@@ -122,8 +122,8 @@ class TimeModel {
   std::vector<float> coordinates(const Problem& problem) const;
   struct Place {  // the coordinates of a time
     std::size_t row;
-    LaunchShape launch = {};  // none if launches do not matter
-    auto operator<=>(const Place&) const = default;
+    LaunchShape launch = {};                         // none if launches do not matter
+    auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
   };
   Place place_of(const RowValue& one) const;
   float squared_distance(const std::vector<float>& a, const std::vector<float>& b) const;

@@ -27,7 +27,7 @@ using Weights = std::map<std::string, double, std::less<>>;
 inline constexpr std::size_t launch_numbers_in_shape = 4;
 struct LaunchShape {
   std::array<std::uint8_t, launch_numbers_in_shape> eighths = {};  ///< all 0: it is not known
-  auto operator<=>(const LaunchShape&) const = default;
+  auto operator<=>(const LaunchShape&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 struct TimingTable {

@@ -268,7 +268,7 @@ KeptMemory* CudaWorkspaces::of_graph(const Capture& capture, std::int64_t bytes,
   std::unique_ptr<KeptMemory> memory = spare(bytes, zeroed);
   if (memory == nullptr) return nullptr;
   const OutsideCaptures outside;
-  auto own = std::make_unique<OfGraph>(*this, capture.id);
+  std::unique_ptr<OfGraph> own(new OfGraph{*this, capture.id});
   cudaUserObject_t object = nullptr;
   if (cudaUserObjectCreate(&object, own.get(), OfGraph::destroy, 1, cudaUserObjectNoDestructorSync) ==
       cudaSuccess) {

@@ -451,6 +451,7 @@ Work work_of_factors(const Problem& problem, Work product, bool overlaps) {
     }
     moves.resize(most_moves, {.from = std::vector<std::int64_t>(views.size())});
     std::vector<std::int32_t> numbers;
+    numbers.reserve(moves.size() + 2);
     for (const Move& move : moves) numbers.push_back(int32(move.extent));
     numbers.push_back(int32(moves.front().extent - copy.zeros));
     const auto lead = static_cast<std::size_t>(&lead_of(body) - body.accesses.data());
