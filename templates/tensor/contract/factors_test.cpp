@@ -160,7 +160,8 @@ TEST(Factors, AreGuessedWhereTheyAreUsedOften) {
   const auto guess = [&](const std::string& line, const std::string& words) {
     const std::vector<UntunedVariant> all = untuned(op, problem_of(line, words), device);
     if (all.empty()) return std::string();
-    const Value* const unit = all.front().config.values().find("UNIT");
+    const Values values = all.front().config.values();
+    const Value* const unit = values.find("UNIT");
     return all.front().tmpl->name + (unit == nullptr ? "" : " " + to_text(*unit));
   };
   const std::string activated = "c[i,j] += max(a[i,k], 0) * b[k,j]",
