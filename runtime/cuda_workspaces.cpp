@@ -7,8 +7,8 @@
 #include <new>
 #include <utility>
 
-#include "generator/work.h"
 #include "runtime/cuda_scope.h"
+#include "runtime/launch_check.h"
 
 namespace tunesmith {
 namespace {
@@ -17,18 +17,17 @@ namespace {
 constexpr std::int64_t most_of_stream = std::int64_t{4} << 20, most_of_graph = std::int64_t{64} << 20;
 // An application that makes a stream for each task should not collect memory for all of them.
 constexpr std::size_t most_streams = 64;
-constexpr std::int64_t alignment = 256;
 
 std::int64_t room(std::int64_t bytes) {
   const auto powers = std::bit_ceil(static_cast<std::uint64_t>(bytes));
   return bytes == 0 ? 0 : std::max<std::int64_t>(4096, static_cast<std::int64_t>(powers));
 }
 std::int64_t others(std::int64_t bytes, std::int64_t zeroed) {
-  return std::max<std::int64_t>(0, bytes - round_up(zeroed, alignment));
+  return std::max<std::int64_t>(0, bytes - behind_zeros(zeroed));
 }
 // See Work::zeroed_bytes.
 bool others_begin_apart(std::int64_t bytes, std::int64_t zeroed) {
-  return bytes == zeroed || bytes > round_up(zeroed, alignment);
+  return bytes == zeroed || bytes > behind_zeros(zeroed);
 }
 
 // Returns the id of the current context, which changes with cudaDeviceReset(). 0: the driver does not tell
@@ -95,7 +94,7 @@ bool KeptMemory::serves(std::int64_t bytes, std::int64_t zeroed) const {
   return zeroed <= zero_bytes && others(bytes, zeroed) <= other_bytes;
 }
 void* KeptMemory::workspace(std::int64_t zeroed) const {
-  return first + zero_bytes - round_up(zeroed, alignment);
+  return first + zero_bytes - behind_zeros(zeroed);
 }
 
 // A thread of CUDA's calls it, so its lock is never held during a call of CUDA.

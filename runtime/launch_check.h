@@ -35,10 +35,13 @@ std::optional<std::string> place_mismatch(const Launch& launch);
 /// Returns a sentence on why a launch has too many arrays of which it copies boxes, or nothing.
 std::optional<std::string> too_many_boxes(const Launch& launch);
 
-/// The bytes at the start of a work's workspace that stay zero (Work::zeroed_bytes).
+/// Where a workspace's bytes begin that may hold anything, if they reach beyond this (Work::zeroed_bytes).
+constexpr std::int64_t behind_zeros(std::int64_t zeroed_bytes) { return round_up(zeroed_bytes, 256); }
+
+/// The bytes at the start of a work's workspace that stay zero.
 constexpr std::int64_t bytes_kept_zero(const Work& work) {
-  const std::int64_t whole = round_up(work.zeroed_bytes, 256);
-  return work.workspace_bytes > whole ? whole : work.zeroed_bytes;
+  const std::int64_t others = behind_zeros(work.zeroed_bytes);
+  return work.workspace_bytes > others ? others : work.zeroed_bytes;
 }
 
 /// True if a launch gets the attribute of programmatic dependent launch. Code compiled for an architecture

@@ -46,19 +46,21 @@ struct Language {
 
 const Language ptx_language = {
     .wait = std::regex(R"(^griddepcontrol\.wait)"),
-    // A generic access may be an access to global memory.
+    // A generic access may be an access to global memory. A tensor map is an argument of the launch, which no
+    // kernel writes.
     .memory =
         std::regex(R"(^((ld|st)(\.(volatile|relaxed|acquire|release|weak|cta|cluster|gpu|sys))*\.)"
                    R"((global|b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64|v2|v4)|ldu|atom|red\.|)"
-                   R"(cp\.|prefetch|call|multimem))"),
+                   R"(cp\.|prefetch(?!\.tensormap)|call|multimem))"),
     .branch = std::regex(R"(^bra(?:\.uni)?\s+(\S+))"),
     .end = std::regex(R"(^(ret|exit|trap))"),
     .read_only = std::regex(R"(^ld\.global\S*\.nc)")};
 
-// ACQBULK is griddepcontrol.wait. LDGSTS is cp.async, UBLKCP and UTMA… are bulk copies.
+// ACQBULK is griddepcontrol.wait. LDGSTS is cp.async, UBLKCP and UTMA… are bulk copies, but UTMACCTL.PF,
+// which prefetches a tensor map.
 const Language sass_language = {
     .wait = std::regex(R"(^ACQBULK)"),
-    .memory = std::regex(R"(^(LDG|LD\.|LD |STG|ST\.|ST |ATOM[.G ]|RED|UBLK|UTMA|CCTL|CALL))"),
+    .memory = std::regex(R"(^(LDG|LD\.|LD |STG|ST\.|ST |ATOM[.G ]|RED|UBLK|UTMA(?!CCTL\.PF)|CCTL|CALL))"),
     .branch = std::regex(R"(^BRA(?:\.\S+)?\s+(?:\S+,\s*)?`\((\S+)\))"),
     .end = std::regex(R"(^EXIT)"),
     .read_only = std::regex(R"(^LDG\S*\.CONSTANT)")};
@@ -316,6 +318,12 @@ TEST_F(OverlapCode, TheCheckSeesWhatIsWrong) {
               "__shared__ float a[4]; asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: "
               "\"r\"((unsigned)__cvta_generic_to_shared(a)), \"l\"(in)); wait(); out[0] = a[n];");
   EXPECT_THAT(copies, HasSubstr("before the wait: cp.async"));
+  const auto fetched = [&](const std::string& what) {
+    return checked(plain, "asm volatile(\"prefetch." + what +
+                              " [%0];\" :: \"l\"(in)); wait(); out[threadIdx.x] = in[threadIdx.x];");
+  };
+  EXPECT_THAT(fetched("global.L2"), HasSubstr("before the wait: prefetch"));
+  EXPECT_EQ(fetched("tensormap"), "");
 
   const std::string promised = checked("const float* __restrict__ in, float* __restrict__ out",
                                        "wait(); out[threadIdx.x] = in[threadIdx.x];");
