@@ -39,7 +39,7 @@ bool is_asked(const std::vector<std::string>& words, const std::string& word) {
 }
 
 WinnersAndTables built_in(const std::string& device) {
-  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  const auto file = [](std::string_view name) { return packed(name); };
   WinnersAndTables known{read_winners(file), read_timing_tables(file, ops())};
   std::erase_if(known.rows, [&](const WinnersFileRow& row) { return !is_named(row.winner.device, device); });
   std::erase_if(known.tables, [&](const DeviceTable& one) { return !is_named(one.device, device); });

@@ -77,11 +77,11 @@ configure_package_config_file(cmake/tunesmith-config.cmake.in "${CMAKE_CURRENT_B
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config-version.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config.cmake"
-              "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config-version.cmake"
+              "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config-version.cmake" "${PROJECT_SOURCE_DIR}/cmake/zstd.cmake"
         DESTINATION "${package_folder}" COMPONENT development)
 
 # The libraries that the static library calls, for pkg-config.
-set(private_libraries "-lsqlite3 -lstdc++ -lm -lpthread -ldl")
+set(private_libraries "-lsqlite3 -lzstd -lstdc++ -lm -lpthread -ldl")
 if(TUNESMITH_HAS_CUDA)
   get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
   get_filename_component(cudart "${cudart}" DIRECTORY)
@@ -114,11 +114,11 @@ set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Shared library")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libtunesmith-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libtunesmith${TUNESMITH_SOVERSION} (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS libsqlite3-dev) # for the static library
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libsqlite3-dev, libzstd-dev") # for the static library
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, static library, CMake and pkg-config files")
 set(CPACK_DEBIAN_OP_PACKAGE_NAME libtunesmith-op-dev)
 set(CPACK_DEBIAN_OP_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_OP_PACKAGE_DEPENDS "libtunesmith-dev (= ${PROJECT_VERSION}), libsqlite3-dev")
+set(CPACK_DEBIAN_OP_PACKAGE_DEPENDS "libtunesmith-dev (= ${PROJECT_VERSION}), libsqlite3-dev, libzstd-dev")
 if(TUNESMITH_HAS_JSON)
   string(APPEND CPACK_DEBIAN_OP_PACKAGE_DEPENDS ", zlib1g-dev")
 endif()

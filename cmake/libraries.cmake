@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The libraries that applications link: one shared and one static library of the objects of generator/,
 # language/, kernel_file/, db/, runtime/, choose/, templates/ and dispatch/. The shared one needs nothing in
-# an application's build; the static one needs SQLite and, with CUDA, the toolkit's runtime. The shared
+# an application's build; the static one needs SQLite, Zstandard and, with CUDA, the toolkit's runtime. The shared
 # library exports the interface, the static one hides it.
 include("${CMAKE_CURRENT_LIST_DIR}/hidden_names.cmake")
 set(TUNESMITH_SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 
 # tunesmith_link(LIBRARY): links the libraries that the parts of the library call.
 function(tunesmith_link library)
-  target_link_libraries(${library} PRIVATE SQLite3::SQLite3 Threads::Threads ${CMAKE_DL_LIBS} m # a C linker does not add libm
+  target_link_libraries(${library} PRIVATE SQLite3::SQLite3 zstd::libzstd Threads::Threads ${CMAKE_DL_LIBS} m # a C linker does not add libm
                         $<$<BOOL:${TUNESMITH_HAS_CUDA}>:CUDA::cudart_static>)
   target_compile_features(${library} PUBLIC cxx_std_20)
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME tunesmith)

@@ -63,8 +63,7 @@ bool is_usable(const WinnerRow& row, const Sources& sources, TuningData& data,
                std::vector<const WinnerRow*>& not_asked_for) {
   if (!row.binary || row.variant.target != sources.device.target) return false;
   if (sources.device.kind == DeviceKind::host && !sources.host_binaries) {
-    if (packed(packed_name(row.variant.target, row.variant.source_hash)).empty())
-      not_asked_for.push_back(&row);
+    if (!is_packed(packed_name(row.variant.target, row.variant.source_hash))) not_asked_for.push_back(&row);
     return false;
   }
   if (is_whole(*row.binary)) return true;
@@ -229,7 +228,7 @@ std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const 
 
 TimingTable current_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database) {
   TimingTable known;
-  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  const auto file = [](std::string_view name) { return packed(name); };
   for (const UnreadTable& shipped : timing_tables(file, {&op, 1})) {
     if (!same_model(shipped.device, device)) continue;
     known = completed(shipped.read().table, op);

@@ -174,11 +174,11 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
   const std::string hash = source_of({op, tmpl, problem, config}, device.target).hash;
   const std::string name = packed_name(device.target, hash);
   const auto stored = data.binaries.find(name);
-  const std::string how = stored != data.binaries.end()                 ? stored->second.is_exported
-                                                                              ? "its binary was exported with the kernel"
-                                                                              : "its binary is in the database"
-                          : !packed_binary(device.target, hash).empty() ? "its binary is built in"
-                                                                        : "it has to be compiled first";
+  const std::string how = stored != data.binaries.end()                      ? stored->second.is_exported
+                                                                                   ? "its binary was exported with the kernel"
+                                                                                   : "its binary is in the database"
+                          : !packed_binary_name(device.target, hash).empty() ? "its binary is built in"
+                                                                             : "it has to be compiled first";
   text += used == nullptr
               ? "It would use " +
                     (guess != nullptr ? op.name + "/" + tmpl.name +

@@ -20,7 +20,8 @@ using Hashes = std::map<std::string, std::string, std::less<>>;
 
 Hashes read_hashes() {
   Hashes hashes;
-  std::string_view text = packed("kernels.csv");
+  const std::string file = packed("kernels.csv");
+  std::string_view text = file;
   for (bool header = true; !text.empty(); header = false) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::vector<std::string> fields = csv_fields(text.substr(0, end));

@@ -143,9 +143,9 @@ std::string Modules::look_for(Module& module, const Work& work) {
                 is_exported ? "its binary was exported with the kernel" : "its binary is in the database"))
       return "";
   }
-  if (const std::string_view built_in = packed_binary(device_.target, source.hash);
+  if (const std::string built_in = packed_binary_name(device_.target, source.hash);
       !built_in.empty() &&
-      try_one(std::string(built_in), source.suffix, "The built-in binary", "its binary is built in"))
+      try_one(packed(built_in), source.suffix, "The built-in binary", "its binary is built in"))
     return "";
   const auto cached = cache_.find_entry(source);
   const bool lacks_cached = !cached && is_shortage(errno);
@@ -160,9 +160,8 @@ std::string Modules::look_for(Module& module, const Work& work) {
     ++lacked_;
   }
   if (module.is_base_ && device_.kind == DeviceKind::cuda) {
-    const std::string_view ptx = packed(packed_name(ptx_target, source.hash));
-    if (!ptx.empty() &&
-        try_one(std::string(ptx), source.suffix, "The built-in PTX", "the driver compiled its PTX"))
+    const std::string ptx = packed(packed_name(ptx_target, source.hash));
+    if (!ptx.empty() && try_one(ptx, source.suffix, "The built-in PTX", "the driver compiled its PTX"))
       return "";
   }
   if (refused.empty()) refused = "There is no binary of it. ";

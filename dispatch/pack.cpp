@@ -15,6 +15,7 @@
 // how many bytes all would have.
 
 #include <unistd.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -67,6 +68,7 @@ struct CompileTask {
   std::string base_of;  // "conv2d/base"; empty: not a base
 };
 using Sources = std::map<std::string, CompileTask>;  // by packed_name
+using Files = std::map<std::string, std::string>;    // contents by name
 
 void add(Sources& sources, Source source, const std::string& base_of = "") {
   std::string name = packed_name(source.target, source.hash);
@@ -231,43 +233,6 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
   return sources;
 }
 
-// Compresses a CUDA binary, or PTX, with NVIDIA's fatbinary; the driver unpacks it when it is loaded. If that
-// tool is missing or fails, the binary stays as it is.
-class Compressor {
- public:
-  explicit Compressor(std::filesystem::path folder) : folder_(std::move(folder)) {
-    if (const char* tool = std::getenv("TUNESMITH_FATBINARY"); tool != nullptr) tool_ = tool;
-  }
-
-  bool is_there() const { return !tool_.empty(); }
-
-  std::string operator()(std::string bytes, const std::string& target) {
-    if (!is_there()) return bytes;
-    const std::filesystem::path from = folder_ / (std::to_string(next_++) + ".image");
-    const std::filesystem::path to = std::filesystem::path(from).replace_extension(".fatbin");
-    write_file(from, bytes);
-    const bool is_ptx = Target::parse(target)->kind == Target::Kind::ptx;
-    const std::string command = "'" + tool_ + "' --compress-all --compress-mode=size --create='" +
-                                to.string() + "' --image3=kind=" + (is_ptx ? "ptx" : "elf") +
-                                ",sm=" + target.substr(target.find('_') + 1) + ",file='" + from.string() +
-                                "' >/dev/null 2>&1";
-    std::string compressed = std::system(command.c_str()) == 0 ? read_file(to) : "";
-    std::error_code ignored;
-    std::filesystem::remove(from, ignored);
-    std::filesystem::remove(to, ignored);
-    if (!compressed.empty()) return compressed;
-    if (!has_failed_.exchange(true))
-      std::cerr << "tunesmith_pack: binaries are not compressed, this failed: " << command << "\n";
-    return bytes;
-  }
-
- private:
-  std::filesystem::path folder_;
-  std::string tool_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> has_failed_ = false;
-};
-
 // Shows the progress of a long compilation: a line that replaces itself on a terminal, else a line every ten
 // seconds.
 class Progress {
@@ -301,7 +266,7 @@ class Progress {
 
 // Compiles the sources. A binary that an earlier build compiled from the same text with the same compiler
 // comes from `cache`.
-std::map<std::string, std::string> compile(const Sources& sources, const std::filesystem::path& cache) {
+Files compile(const Sources& sources, const std::filesystem::path& cache) {
   std::map<bool, std::unique_ptr<Toolchain>> toolchains;  // true: the host's
   for (const auto& [name, wanted] : sources) {
     const bool host = wanted.source.target == "host";
@@ -315,8 +280,7 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
     }
   }
   std::filesystem::create_directories(cache);
-  Compressor compressed(cache);
-  std::map<std::string, std::string> files;
+  Files files;
   std::string broken;  // the first base that does not compile
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
@@ -330,10 +294,7 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
       const Source& source = wanted.source;
       const Toolchain* toolchain = toolchains.at(source.target == "host").get();
       if (toolchain == nullptr) continue;
-      const bool is_cuda = Target::parse(source.target)->kind != Target::Kind::host;
-      const BinaryCache kept(
-          cache / sha256(toolchain->identity() + (is_cuda && compressed.is_there() ? " compressed" : ""))
-                      .substr(0, 16));
+      const BinaryCache kept(cache / sha256(toolchain->identity()).substr(0, 16));
       if (auto bytes = kept.find(source)) {
         const std::scoped_lock lock(mutex);
         files[name] = std::move(*bytes);
@@ -341,7 +302,6 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
         continue;
       }
       Compilation compiled = toolchain->compile(source);
-      if (compiled.ok && is_cuda) compiled.bytes = compressed(std::move(compiled.bytes), source.target);
       if (compiled.ok) kept.put(source, compiled.bytes);
       const std::scoped_lock lock(mutex);
       progress.done(++done);
@@ -400,49 +360,96 @@ void solve(std::vector<DeviceTable>& tables, const std::filesystem::path& cache)
   }
 }
 
+// Files that are compressed together.
+struct Block {
+  std::string target;              // empty: a file of its own that is no kernel
+  std::vector<std::string> names;  // ordered as in the block
+  std::string bytes = {};          // compressed
+};
+
+// Puts kernels of one target, those of one template beside each other, into blocks of some 1 MiB, which
+// Zstandard writes back in some 1 ms. Other files are alone.
+std::vector<Block> blocks_of(const Files& files, const Sources& sources) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 20;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> kinds;  // by target and kernel
+  std::vector<Block> blocks;
+  for (const auto& [name, content] : files) {
+    if (const auto task = sources.find(name); task != sources.end())
+      kinds[{task->second.source.target, task->second.source.kernels.front()}].push_back(name);
+    else
+      blocks.push_back({"", {name}});
+  }
+  std::size_t bytes = 0;
+  for (const auto& [kind, names] : kinds) {
+    for (const std::string& name : names) {
+      const std::size_t its = files.at(name).size();
+      if (blocks.empty() || blocks.back().target != kind.first || bytes + its > most_bytes) {
+        blocks.push_back({kind.first, {}});
+        bytes = 0;
+      }
+      blocks.back().names.push_back(name);
+      bytes += its;
+    }
+  }
+  std::atomic<std::size_t> next = 0;
+  run_in_threads(std::max(1u, std::thread::hardware_concurrency()), [&] {
+    for (std::size_t i = next++; i < blocks.size(); i = next++) {
+      std::string whole;
+      for (const std::string& name : blocks[i].names) whole += files.at(name);
+      std::string& compressed = blocks[i].bytes;
+      compressed.resize(ZSTD_compressBound(whole.size()));
+      constexpr int level = 19;  // the best that needs no more memory to read
+      const std::size_t size =
+          ZSTD_compress(compressed.data(), compressed.size(), whole.data(), whole.size(), level);
+      if (ZSTD_isError(size) != 0)
+        throw Error(std::string("Zstandard cannot compress kernels: ") + ZSTD_getErrorName(size) + ".");
+      compressed.resize(size);
+    }
+  });
+  return blocks;
+}
+
 struct PackedSize {
   std::size_t kernels = 0, bytes = 0;
 };
 
-std::map<std::string, PackedSize> sizes_of(const std::map<std::string, std::string>& files) {
+std::map<std::string, PackedSize> sizes_of(const std::vector<Block>& blocks) {
   std::map<std::string, PackedSize> sizes;  // by target
-  for (const auto& [name, content] : files) {
-    const std::size_t slash = name.find('/');
-    if (slash == std::string::npos || name.starts_with(own_folder)) continue;
-    auto& [kernels, bytes] = sizes[name.substr(0, slash)];
-    ++kernels;
-    bytes += content.size();
+  for (const Block& block : blocks) {
+    auto& [kernels, bytes] = sizes[block.target];
+    kernels += block.names.size();
+    bytes += block.bytes.size();
   }
   return sizes;
 }
 
-void say_size(const std::string& target, const PackedSize& size) {
-  std::cout << "tunesmith_pack: " << target << ": " << size.kernels << " kernels, " << size.bytes / 1024
-            << " KiB\n";
+// Says the sizes of each target's kernels; returns the bytes of all files.
+std::size_t say_sizes(const std::map<std::string, PackedSize>& sizes) {
+  std::size_t all = 0;
+  for (const auto& [target, size] : sizes) {
+    all += size.bytes;
+    if (!target.empty())
+      std::cout << "tunesmith_pack: " << target << ": " << size.kernels << " kernels, " << size.bytes / 1024
+                << " KiB\n";
+  }
+  return all;
 }
 
 // Says how many bytes `files` and `named` would have, from every tenth of `named`: their names are hashes, so
-// this is a random sample.
-void say_sampled_sizes(const std::map<std::string, std::string>& files, const Sources& named,
+// this is a random sample. All of them compress a little better, since they are more alike.
+void say_sampled_sizes(const Files& files, const Sources& sources, const Sources& named,
                        const std::filesystem::path& cache) {
   constexpr std::size_t every = 10;
+  std::map<std::string, PackedSize> sizes = sizes_of(blocks_of(files, sources));
   Sources drawn;
   std::size_t at = 0;
-  std::map<std::string, PackedSize> sizes = sizes_of(files);
   for (const auto& [name, task] : named) {
     ++sizes[task.source.target].kernels;
     if (at++ % every == 0) drawn.emplace(name, task);
   }
-  for (const auto& [name, content] : compile(drawn, cache))
-    sizes[name.substr(0, name.find('/'))].bytes += every * content.size();
-  std::size_t bytes = 0;
-  for (const auto& [target, size] : sizes) {
-    say_size(target, size);
-    bytes += size.bytes;
-  }
-  for (const auto& [name, content] : files)
-    if (name.find('/') == std::string::npos) bytes += content.size();
-  std::cout << "tunesmith_pack: some " << bytes / 1024 << " KiB in all\n";
+  for (const auto& [target, size] : sizes_of(blocks_of(compile(drawn, cache), drawn)))
+    sizes[target].bytes += every * size.bytes;
+  std::cout << "tunesmith_pack: some " << say_sizes(sizes) / 1024 << " KiB in all\n";
 }
 
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
@@ -454,8 +461,8 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   const std::filesystem::path before = cpp.parent_path() / "packed_before";
   solve(tables, before);
   Sources named;
-  std::map<std::string, std::string> files =
-      compile(sources_to_compile(rows, tables, own, targets, portfolios, turn, named), before);
+  const Sources sources = sources_to_compile(rows, tables, own, targets, portfolios, turn, named);
+  Files files = compile(sources, before);
   if (portfolios && portfolios->contains(only_named)) {
     std::string names;
     for (const auto& [name, source] : named) names += name + "\n";
@@ -464,20 +471,29 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   const std::size_t binaries = files.size();
   if (portfolios && portfolios->contains(only_sampled)) {
     for (auto& [name, text] : write_solved_winners(rows, tables)) files[name] = text;
-    say_sampled_sizes(files, named, before);
+    say_sampled_sizes(files, sources, named, before);
     return;
   }
   for (auto& [name, text] : write_solved_winners(rows, tables)) files[(own ? own_folder : "") + name] = text;
 
   const std::string bytes_name = std::string("tunesmith_") + (own ? "own_" : "") + "packed_bytes";
+  const std::vector<Block> blocks = blocks_of(files, sources);
   std::string bytes;
-  std::string entries;
-  for (const auto& [name, content] : files) {
-    bytes.resize((bytes.size() + 63) / 64 * 64);  // binaries are loaded where they lie
-    entries += "      {{\"" + name + "\", " + std::to_string(name.size()) + "}, {" + bytes_name + " + " +
-               std::to_string(bytes.size()) + ", " + std::to_string(content.size()) + "}},\n";
-    bytes += content;
+  std::map<std::string, std::string> entries;  // by name, as packed() searches them
+  for (const Block& block : blocks) {
+    std::size_t offset = 0;
+    for (const std::string& name : block.names) {
+      const std::size_t size = files.at(name).size();
+      entries[name] = "      {{\"" + name + "\", " + std::to_string(name.size()) + "}, {" + bytes_name +
+                      " + " + std::to_string(bytes.size()) + ", " +
+                      std::to_string(size == 0 ? 0 : block.bytes.size()) + "}, " + std::to_string(offset) +
+                      ", " + std::to_string(size) + "},\n";
+      offset += size;
+    }
+    bytes += block.bytes;
   }
+  std::string list;
+  for (const auto& [name, entry] : entries) list += entry;
   write_file(bin, bytes);
   write_file(cpp,
              "// Written by tunesmith_pack.\n#include \"dispatch/packed.h\"\n\n"
@@ -486,9 +502,9 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
                  "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char " + bytes_name + "[" +
                  std::to_string(bytes.size() + 1) +
                  "];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "application_" : "") +
-                 "packed_files() {\n  static constexpr PackedFile files[] = {\n" + entries +
+                 "packed_files() {\n  static constexpr PackedFile files[] = {\n" + list +
                  "  };\n  return files;\n}\n}  // namespace tunesmith\n");
-  for (const auto& [target, size] : sizes_of(files)) say_size(target, size);
+  say_sizes(sizes_of(blocks));
   std::cout << "tunesmith_pack: " << binaries << " binaries, " << bytes.size() / 1024 << " KiB\n";
 }
 

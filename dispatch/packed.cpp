@@ -7,14 +7,25 @@
 
 namespace tunesmith {
 
-std::string_view packed(std::string_view name) {
+namespace {
+
+const PackedFile* find_packed(std::string_view name) {
   for (const auto files : {packed_files(), application_packed_files()}) {
     const auto found =
         std::lower_bound(files.begin(), files.end(), name,
                          [](const PackedFile& file, std::string_view n) { return file.name < n; });
-    if (found != files.end() && found->name == name) return found->bytes;
+    if (found != files.end() && found->name == name) return &*found;
   }
-  return {};
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_packed(std::string_view name) { return find_packed(name) != nullptr; }
+
+std::string packed(std::string_view name) {
+  const PackedFile* const file = find_packed(name);
+  return file == nullptr ? std::string() : content_of(*file);
 }
 
 std::vector<std::string> targets_that_run_on(std::string_view target) {
@@ -30,9 +41,9 @@ std::vector<std::string> targets_that_run_on(std::string_view target) {
   return found;
 }
 
-std::string_view packed_binary(std::string_view target, std::string_view source_hash) {
+std::string packed_binary_name(std::string_view target, std::string_view source_hash) {
   for (const std::string& one : targets_that_run_on(target))
-    if (const std::string_view binary = packed(packed_name(one, source_hash)); !binary.empty()) return binary;
+    if (std::string name = packed_name(one, source_hash); is_packed(name)) return name;
   return {};
 }
 

@@ -9,15 +9,13 @@
 namespace tunesmith {
 
 std::size_t add_packed(TuningData& data, const std::string& folder, Candidate::Origin origin) {
-  const auto file = [folder](std::string_view name) {
-    return std::string(packed(folder + std::string(name)));
-  };
+  const auto file = [folder](std::string_view name) { return packed(folder + std::string(name)); };
   for (UnreadTable& table : timing_tables(file, ops()))
     data.tables.push_back({std::move(table), origin, data.winners.size()});
   const std::vector<WinnersFileRow> rows = read_winners(file);
   for (const WinnersFileRow& row : rows) {
     Candidate& winner = data.winners.emplace_back(candidate_of(row, origin));
-    winner.has_binary = !packed(packed_name(winner.device.target, winner.source_hash)).empty();
+    winner.has_binary = is_packed(packed_name(winner.device.target, winner.source_hash));
   }
   return rows.size();
 }

@@ -27,6 +27,7 @@ install_missing() {
   command -v cmake >/dev/null || missing+=(cmake)
   command -v ninja >/dev/null || missing+=(ninja-build)
   has_header sqlite3.h || missing+=(libsqlite3-dev)
+  has_header zstd.h || missing+=(libzstd-dev)
   has_header CLI/CLI.hpp || missing+=(libcli11-dev)
   has_header nlohmann/json.hpp || missing+=(nlohmann-json3-dev)
   has_header toml++/toml.h || missing+=(libtomlplusplus-dev)

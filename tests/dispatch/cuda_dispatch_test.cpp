@@ -91,7 +91,7 @@ TEST_F(CudaDispatchTest, TheDriverCompilesTheBuiltInPtx) {
       complete_problem(op, Problem::parse("height=31 width=77 mask_height=5 mask_width=4"));
   const Config config = base_config(op, problem);
   const Source source = render(op, op.templates.front(), problem, config, ptx_target);
-  const std::string ptx(packed(packed_name(ptx_target, source.hash)));
+  const std::string ptx = packed(packed_name(ptx_target, source.hash));
   ASSERT_FALSE(ptx.empty());
   const auto executable = load_cuda(ptx, source.suffix, op.templates.front().work(problem, config), 0);
   const Buffers buffers(op, problem, 0, 1, memory());

@@ -37,7 +37,7 @@ namespace {
 
 // The files of generated/, with the factors of its tables that the library has.
 std::string generated_or_packed(std::string_view name) {
-  return name.ends_with(".factors") ? std::string(packed(name))
+  return name.ends_with(".factors") ? packed(name)
                                     : read_file(std::filesystem::path(GENERATED_FOLDER) / name);
 }
 
@@ -57,7 +57,7 @@ bool is_named(const Source& source) {
 // True if the library has a kernel; in a build that only names it, if it would have it: one in four is
 // compiled here, chosen by its hash, and all were compiled when they were measured.
 bool is_packed(const Source& source) {
-  if (!packed_binary(source.target, source.hash).empty()) return true;
+  if (!packed_binary_name(source.target, source.hash).empty()) return true;
   if (!is_named(source)) return false;
   static std::map<std::string, bool> compiled;
   const std::string name = packed_name(source.target, source.hash);
@@ -86,10 +86,51 @@ TEST(Generated, NoVariantOfATableIsStale) {
   EXPECT_GT(variants, 100U);
 }
 
+TEST(Packed, EachFileIsWhole) {
+  std::set<std::string_view> blocks;
+  for (const PackedFile& file : packed_files()) {
+    const std::string content = content_of(file);
+    EXPECT_EQ(content.size(), file.size) << file.name;
+    const bool is_kernel = file.name.find('/') != std::string_view::npos;
+    if (is_kernel) blocks.insert(file.bytes);
+    const bool is_code = is_kernel && !file.name.starts_with("compute_");  // and no PTX
+    EXPECT_TRUE(!is_code || content.starts_with("\x7f"
+                                                "ELF"))
+        << file.name;
+    EXPECT_FALSE(content.empty()) << file.name;
+  }
+  EXPECT_LT(5 * blocks.size(), packed_files().size()) << "kernels are not compressed together";
+}
+
+TEST(Packed, ADamagedBlockIsSaid) {
+  const auto kernel = std::ranges::find_if(
+      packed_files(), [](const PackedFile& file) { return file.name.starts_with("host/"); });
+  ASSERT_NE(kernel, packed_files().end());
+  const auto says = [](const PackedFile& file) {
+    try {
+      static_cast<void>(content_of(file));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  const std::string sentence = "The library's file " + std::string(kernel->name) +
+                               " cannot be uncompressed, so the library is damaged: install it again.";
+  PackedFile damaged = *kernel;
+  damaged.bytes.remove_suffix(1);
+  EXPECT_EQ(says(damaged), sentence);
+  damaged.bytes = "no block";
+  EXPECT_EQ(says(damaged), sentence);
+  damaged = *kernel;
+  damaged.offset = std::size_t{1} << 40;
+  EXPECT_EQ(says(damaged), sentence);
+  EXPECT_EQ(says(*kernel), "nothing");
+}
+
 // No application has to solve a shipped table: the library has factors of exactly its times, with this
 // version's model.
 TEST(Packed, HasTheFactorsOfItsTables) {
-  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  const auto file = [](std::string_view name) { return packed(name); };
   std::size_t anchors = 0;
   for (const DeviceTable& read : read_timing_tables(file, ops())) {
     EXPECT_EQ(read.table.solved_from, solution_key(find_op(read.table.op), read.table)) << read.table.op;
@@ -128,7 +169,7 @@ TEST(Packed, HasTheBases) {
       if (!known) continue;  // a user's expression
       const auto expect_packed = [&](const std::string& target) {
         const Source source = render(op, base, problem, base_config(op, problem), target);
-        EXPECT_TRUE(!packed_binary(target, source.hash).empty() || is_named(source))
+        EXPECT_TRUE(!packed_binary_name(target, source.hash).empty() || is_named(source))
             << op.name << " " << target << " " << example;
         ++found;
       };
@@ -152,15 +193,15 @@ TEST(Packed, AnEarlierGpusBinaryServesLaterOnesOfItsMajorCapability) {
     return render(*base.op, *base.tmpl, base.problem, base.config, target);
   };
   const auto base = std::ranges::find_if(bases, [&](const PackedVariant& one) {
-    return !packed(packed_name("sm_80", source(one, "sm_80").hash)).empty();
+    return !packed_binary_name("sm_80", source(one, "sm_80").hash).empty();
   });
   ASSERT_NE(base, bases.end()) << "no base of transpose has its turn in this build";
   const auto hash = [&](const char* target) { return source(*base, target).hash; };
-  const std::string_view of_80 = packed(packed_name("sm_80", hash("sm_80")));
-  EXPECT_EQ(packed_binary("sm_80", hash("sm_80")).data(), of_80.data());
-  EXPECT_EQ(packed_binary("sm_89", hash("sm_89")).data(), of_80.data());
-  EXPECT_TRUE(packed_binary("sm_72", hash("sm_72")).empty()) << "earlier than any";
-  EXPECT_TRUE(packed_binary("sm_90", hash("sm_90")).empty()) << "sm_90a is for 9.0 alone";
+  const std::string of_80 = packed_name("sm_80", hash("sm_80"));
+  EXPECT_EQ(packed_binary_name("sm_80", hash("sm_80")), of_80);
+  EXPECT_EQ(packed_binary_name("sm_89", hash("sm_89")), of_80);
+  EXPECT_TRUE(packed_binary_name("sm_72", hash("sm_72")).empty()) << "earlier than any";
+  EXPECT_TRUE(packed_binary_name("sm_90", hash("sm_90")).empty()) << "sm_90a is for 9.0 alone";
 }
 #endif
 
@@ -285,7 +326,7 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
 // filter banks and rank filters begin with their base, because the fast kernels have a window's size compiled
 // in (docs/choosing.md).
 TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
-  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  const auto file = [](std::string_view name) { return packed(name); };
   std::vector<double> losses;  // logarithms
   for (const DeviceTable& read : read_timing_tables(file, ops())) {
     const Op& op = find_op(read.table.op);
@@ -340,7 +381,7 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
 
 // A table that was made here replaces the shipped one; a table of few problems is used beside it.
 TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
-  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  const auto file = [](std::string_view name) { return packed(name); };
   const std::vector<DeviceTable> shipped = read_timing_tables(file, ops());
   ASSERT_FALSE(shipped.empty());
   ASSERT_GT(shipped.front().table.anchors.size(), 220u);

@@ -212,7 +212,7 @@ TEST_F(StaticExport, HasTheWinnersAndThePortfolio) {
 
 TEST_F(StaticExport, ATableOfTheDatabaseReplacesTheShippedOne) {
   const std::vector<DeviceTable> shipped =
-      read_timing_tables([](std::string_view name) { return std::string(packed(name)); }, ops());
+      read_timing_tables([](std::string_view name) { return packed(name); }, ops());
   if (shipped.empty()) GTEST_SKIP() << "This build has no tables.";
   const DeviceTable& one = shipped.front();
   Store store = Store::open(database(), Store::Mode::create);
