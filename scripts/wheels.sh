@@ -81,7 +81,13 @@ pack() {
   local whole=("$folder"/raw/tunesmith-*)
   cmake --install "$built" --component python --prefix "${whole[0]}" --strip
   [[ $tag != *-abi3 || -e ${whole[0]}/tunesmith/_core.abi3.so ]] || die "The extension for $tag is not _core.abi3.so; CMake 3.26 or later makes it."
-  sed -i -e 's/^Root-Is-Purelib: .*/Root-Is-Purelib: false/' -e "s/^Tag: .*/Tag: $tag-linux_$(uname -m)/" "${whole[0]}"/*.dist-info/WHEEL
+  local package notice information=("${whole[0]}"/*.dist-info)
+  mkdir -p "${information[0]}/licenses"
+  for package in libzstd1 libcli11-dev nlohmann-json3-dev libtomlplusplus-dev; do  # what the wheel contains of others
+    notice=/usr/share/doc/$package/copyright
+    [[ ! -e $notice ]] || cp "$notice" "${information[0]}/licenses/$package"
+  done
+  sed -i -e 's/^Root-Is-Purelib: .*/Root-Is-Purelib: false/' -e "s/^Tag: .*/Tag: $tag-linux_$(uname -m)/" "${information[0]}/WHEEL"
   "$tools" -m wheel pack -d "$folder/raw" "${whole[0]}"
 }
 
