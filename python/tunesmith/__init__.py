@@ -50,7 +50,7 @@ from ._statistics import (
 from ._strategies import SearchSpace, serve_strategy
 from ._tensors import einsum, permute, tensor
 from ._transposition import transpose
-from ._tuning import Capture, capture, describe, program, replay, tune, winners
+from ._tuning import Capture, Replayed, Winner, capture, describe, program, replay, tune, winners
 from ._user_kernels import write_kernel
 
 __all__ = [
@@ -58,8 +58,10 @@ __all__ = [
     "Capture",
     "Dispatcher",
     "Plan",
+    "Replayed",
     "SearchSpace",
     "Vectorized",
+    "Winner",
     "__version__",
     "all",
     "any",

@@ -1,12 +1,89 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts that docstrings of functions share: the types that they take, and the errors that they raise."""
+"""The parts that docstrings of functions share: parameters that mean the same, the types that are taken, and the errors that are raised."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
+# What parameters mean, and the functions in whose docstrings these words are added.
+_parameters = {
+    "axis": "axis: a whole number, below 0 from the last one, or a tuple of them; None: all.",
+    "one": "axis: a whole number, below 0 from the last one; None: of the flattened array.",
+    "keepdims": "keepdims: reduced axes stay with one element.",
+    "dtype": "dtype: the type in which it is computed, also the result's; NumPy's or PyTorch's.",
+    "ddof": "ddof: what is taken from the number of elements before it divides.",
+    "mean": "ddof, correction, mean, where: as in var().",
+    "x": "x: any array.",
+    "out": "out: an array of the result's shape.",
+    "normalized_shape": "normalized_shape: the shape of the last dimensions, which are a row.",
+    "full": "a, v: arrays of one dimension. mode: full, same or valid.",
+    "in1": "in1, in2, mode, boundary, fillvalue: as in convolve2d().",
+    "name": 'name: "auto", "host", "cuda" or "cuda:1".',
+    "input": "input: any array.",
+    "weights": "weights: an array or list of numbers; it is copied to the image's device.",
+    "mode": "mode: reflect, constant (with cval), nearest, mirror, wrap, and SciPy's other names of these.",
+    "cval": 'cval: the value outside of the image with mode="constant".',
+    "origin": "origin: moves the window, a whole number or one per axis.",
+    "truncate": "truncate: where the Gaussian is cut, in standard deviations. radius: the same in elements.",
+    "along": "axis: a whole number, below 0 from the last one.",
+    "size": "size: the window's extent, one or one per axis.",
+    "footprint": "footprint: an array of booleans that says which places of the window count, instead of size.",
+    "structure": "structure: an array of numbers that are added (of an erosion subtracted) at each place of the window.",
+    "extra": "extra_arguments, extra_keywords: what derivative gets besides.",
+    "percentile": "percentile: a number from -100 to 100.",
+    "binary": "structure: an array of booleans; None: generate_binary_structure(n, 1).",
+    "steps": "iterations: the number of repetitions; below 1: until nothing changes. brute_force: has no effect on the result.",
+    "mask": "mask: only elements where it is true change.",
+    "border_value": "border_value: the value outside.",
+    "origins": "origin1, origin2: move the windows of structure1 and structure2; a whole number or one per axis.",
+    "index": "labels, index: as in sum_labels().",
+}  # fmt: skip
+_described_by = {
+    "axis keepdims": "mean min max any all count_nonzero ptp var",
+    "x axis keepdims": "norm",
+    "one keepdims": "argmin argmax",
+    "axis": "min_max",
+    "axis dtype ddof": "mean_var",
+    "axis dtype keepdims": "prod",
+    "axis dtype keepdims mean": "std",
+    "one dtype": "cumprod",
+    "dtype": "scan",
+    "keepdims": "sum reduction",
+    "x out": "log_softmax",
+    "out": "layer_norm normalize",
+    "normalized_shape out": "rms_norm",
+    "full": "correlate",
+    "in1": "signal.correlate2d",
+    "name": "device",
+    "input weights mode cval origin": "ndimage.convolve",
+    "input weights along mode cval origin": "ndimage.convolve1d",
+    "input mode cval": "ndimage.correlate1d",
+    "input cval truncate": "ndimage.gaussian_filter",
+    "input mode cval truncate": "ndimage.gaussian_filter1d ndimage.gaussian_gradient_magnitude",
+    "input cval": "ndimage.gaussian_laplace ndimage.laplace ndimage.sobel ndimage.uniform_filter",
+    "input along mode cval": "ndimage.prewitt",
+    "input": "ndimage.uniform_filter1d",
+    "input mode cval extra": "ndimage.generic_gradient_magnitude",
+    "mode cval origin": "ndimage.minimum_filter",
+    "input mode cval origin": "ndimage.minimum_filter1d ndimage.maximum_filter1d",
+    "input size footprint mode cval origin": (
+        "ndimage.maximum_filter ndimage.median_filter ndimage.rank_filter ndimage.grey_erosion ndimage.grey_dilation"
+    ),
+    "input percentile size footprint mode cval origin": "ndimage.percentile_filter",
+    "input size footprint structure mode cval origin": (
+        "ndimage.grey_opening ndimage.grey_closing ndimage.white_tophat ndimage.black_tophat ndimage.morphological_gradient ndimage.morphological_laplace"
+    ),
+    "input binary steps mask border_value origin": "ndimage.binary_opening ndimage.binary_closing ndimage.binary_dilation",
+    "origin": "ndimage.binary_erosion",
+    "input binary origin": "ndimage.binary_fill_holes",
+    "input origins": "ndimage.binary_hit_or_miss",
+    "input binary mask border_value origin": "ndimage.binary_propagation",
+    "input index": (
+        "ndimage.sum ndimage.mean ndimage.variance ndimage.standard_deviation ndimage.minimum ndimage.maximum ndimage.median ndimage.extrema "
+        "ndimage.minimum_position ndimage.maximum_position ndimage.center_of_mass ndimage.histogram"
+    ),
+}  # fmt: skip
 _text = "TypeError for texts, objects, long double and masked arrays"
 _shared = {
     "sum mean min max argmin argmax var std prod any all count_nonzero ptp norm min_max mean_var": (
@@ -56,10 +133,18 @@ _shared = {
 
 def add_shared(modules: Mapping[str, Any]) -> None:
     """modules: this package is "", other modules have their names."""
+    texts: dict[str, str] = {}
+    for words, names in _described_by.items():
+        text = " ".join([_parameters[word] for word in words.split()])
+        texts |= dict.fromkeys(names.split(), text)
     for names, text in _shared.items():
         for path in names.split():
-            module, _, name = path.rpartition(".")
-            function = getattr(modules[module], name)
-            if function.__doc__:  # none with python -OO
-                words, marker, example = inspect.cleandoc(function.__doc__).partition("\n\n>>>")
-                function.__doc__ = f"{words}\n\n{text}{marker}{example}"
+            texts[path] = f"{texts[path]}\x00{text}" if path in texts else text
+    for path, text in texts.items():
+        module, _, name = path.rpartition(".")
+        function = getattr(modules[module], name)
+        if function.__doc__:  # none with python -OO
+            # Python 3.13 takes the indentation away.
+            space = "\n\n" if "\n\n>>>" in function.__doc__ else "\n\n    "
+            words, marker, example = function.__doc__.partition(f"{space}>>>")
+            function.__doc__ = f"{words}{space}{text}{marker}{example}".replace("\x00", space)

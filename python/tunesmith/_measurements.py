@@ -8,7 +8,8 @@ each label.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -429,6 +430,35 @@ def center_of_mass(
     return list(zip(*results))
 
 
+@overload
+def histogram(
+    input: typed.NumPy | Sequence[Any],
+    min: float,
+    max: float,
+    bins: int,
+    labels: Any = None,
+    index: None = None,
+) -> typed.NumPy: ...
+@overload
+def histogram(
+    input: typed.NumPy | Sequence[Any], min: float, max: float, bins: int, labels: Any, index: float
+) -> typed.NumPy | None: ...
+@overload
+def histogram(
+    input: typed.ArrayT, min: float, max: float, bins: int, labels: Any = None, index: None = None
+) -> typed.ArrayT: ...
+@overload
+def histogram(
+    input: typed.ArrayT, min: float, max: float, bins: int, labels: Any, index: float
+) -> typed.ArrayT | None: ...
+@overload
+def histogram(
+    input: object, min: float, max: float, bins: int, labels: Any, index: typed.NumPy | Sequence[Any]
+) -> typed.NumPy: ...
+@overload
+def histogram(
+    input: object, min: float, max: float, bins: int, labels: Any = None, index: Any = None
+) -> Any: ...
 @with_explained_keywords
 def histogram(input: Any, min: float, max: float, bins: int, labels: Any = None, index: Any = None) -> Any:
     """scipy.ndimage.histogram: the number of elements in each of `bins` bins of equal width from `min` to `max`; see tunesmith.histogram(). None for

@@ -59,8 +59,8 @@ def _shape_of(computation: _Computation, shapes: Sequence[Sequence[int]]) -> tup
 def matmul(a: Any, b: Any, *, out: Any = None, finish: str | None = None, out_dtype: Any = None) -> Any:
     """numpy.matmul: the product of two matrices, of stacks of them, which are broadcast, or of a vector with either; of two vectors it is a number.
 
-    finish: what is written instead of out, an element of the product: a function of it in tensor()'s language, such as "max(out, 0)",
-    in the same kernel. out: an array for the result. out_dtype: the result's type, to which sums are converted; None: the arrays' common one, as in
+    a, b: arrays of one library; numbers and lists are converted. finish: what is written instead of out, an element of the product: a function of
+    it in tensor()'s language, such as "max(out, 0)", in the same kernel. out: an array for the result. out_dtype: the result's type, to which sums are converted; None: the arrays' common one, as in
     NumPy (integers wrap as NumPy's do). bool is refused, where NumPy has a logical product.
     Types and accuracy as of tensor(). Raises ValueError for shapes that do not fit, numbers without dimensions, and a finish that is wrong.
 

@@ -379,6 +379,57 @@ def rms_norm(
     return _normed(text, x, {"weight": weight}, normalized_shape, out)
 
 
+# A checker does not read the text, so that it takes several results, too, for an array: as such they can be unpacked.
+@overload
+def rows(
+    expression: str,
+    /,
+    *values: typed.Plain,
+    out: tuple[Any, ...],
+    dtype: Any = None,
+    keepdims: bool = False,
+    **arrays: typed.Plain,
+) -> tuple[typed.NumPy, ...]: ...
+@overload
+def rows(
+    expression: str,
+    /,
+    *values: typed.ArrayT | typed.Plain,
+    out: tuple[Any, ...],
+    dtype: Any = None,
+    keepdims: bool = False,
+    **arrays: typed.ArrayT | typed.Plain,
+) -> tuple[typed.ArrayT, ...]: ...
+@overload
+def rows(
+    expression: str,
+    /,
+    *values: typed.Plain,
+    out: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    **arrays: typed.Plain,
+) -> typed.NumPy: ...
+@overload
+def rows(
+    expression: str,
+    /,
+    *values: typed.ArrayT | typed.Plain,
+    out: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    **arrays: typed.ArrayT | typed.Plain,
+) -> typed.ArrayT: ...
+@overload
+def rows(
+    expression: str,
+    /,
+    *values: Any,
+    out: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    **arrays: Any,
+) -> Any: ...
 @recorded("out")
 def rows(
     expression: str,

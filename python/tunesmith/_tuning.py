@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from . import _dispatchers
 from ._core import default_database
@@ -21,7 +21,87 @@ from ._device import current_device
 from ._references import listening
 from ._strategies import SearchSpace, Strategy, answer_search
 
+if TYPE_CHECKING:  # a checker without pandas takes its class for Any
+    import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
 Problem = str | Mapping[str, Any]
+
+
+class Winner(TypedDict):
+    """A row of winners(): the variant that dispatch uses for a problem on a device, and its times in microseconds. A number that was not measured is
+    None. Rows of a kernel of your own have its metrics too. A dict, which raises KeyError for another name.
+
+    >>> rows = tunesmith.tune('transpose', 'height=9 width=7', device='host', budget='2', database='example.db', progress=False)
+    >>> winner: tunesmith.Winner = rows[0] if isinstance(rows, list) else rows.to_dict('records')[0]
+    >>> winner['op'], winner['median_us'] > 0
+    ('transpose', True)
+    """
+
+    op: str
+    device: str
+    target: str
+    problem: str
+    template: str
+    config: str
+    compiled_in: str
+    alignment_bytes: int
+    caches: str
+    launches: str
+    objective: str
+    median_us: float
+    low_us: float | None
+    high_us: float | None
+    loads: int | None
+    spread: float | None
+    energy_uj: float | None
+    clock_mhz: int | None
+    throttled: str
+    base_us: float | None
+    speedup_over_base: float | None
+    worst_us: float | None
+    speedup_over_worst: float | None
+    tied: int
+    runner_up: str
+    runner_up_ratio: float | None
+    newest_verdict: str
+    other_gpus: int
+    provisional: int
+    source_hash: str
+    toolchain: str
+    driver: str
+    measured_at: str
+    since: str
+
+
+class _ReplayedUntil(TypedDict, total=False):
+    """The mark at which a row of replay() looks at the searches; the one that the budget counts in."""
+
+    verdicts: float
+    seconds: float
+
+
+class Replayed(_ReplayedUntil):
+    """A row of replay(): how good one strategy's searches of one space are after so many verdicts, or seconds. A dict, which raises KeyError for another
+    name.
+
+    >>> row: tunesmith.Replayed = {'space': 'rows', 'configs': 3, 'strategy': 'random', 'prior': 'auto', 'warm_start': 0, 'lag': 0, 'verdicts': 2,
+    ...                            'mean': 1.0, 'low': 1.0, 'error': None}
+    >>> row['mean']
+    1.0
+    """
+
+    space: str
+    configs: int
+    strategy: str
+    prior: str
+    warm_start: int
+    lag: int
+    mean: float
+    low: float
+    error: float | None
+
+
+_Row = TypeVar("_Row", Winner, Replayed)
 
 
 def program() -> str:
@@ -163,7 +243,7 @@ def tune(
     strategy: str | Callable[[SearchSpace], Strategy] | None = None,
     progress: bool = True,
     **options: Any,
-) -> Any:
+) -> list[Winner] | pandas.DataFrame:
     """Finds the fastest kernels for problems and keeps every verdict in the database.
 
     what: an op's name ("conv2d"), the path of a kernel of your own ("softmax.cu"), or a Capture of the problems that your program used.
@@ -178,7 +258,7 @@ def tune(
     strategy: a word of the command line, such as "random", or one of your own, as serve_strategy() says. It runs in this process.
     database: a file; None: the user's own. options: those of the command line, such as seed=3, jobs=8.
     progress: shows a bar (tqdm's if it is installed) or lines on stderr. Ctrl-C keeps the verdicts so far; a later run reuses them.
-    Returns the winners, as winners() does; functions of this package use them from then on.
+    Returns the winners, a Winner each, as winners() does; functions of this package use them from then on.
     Raises ValueError for wrong input, RuntimeError if it failed, for example because the base kernel is wrong.
 
     >>> found = tunesmith.tune('transpose', 'height=9 width=7', device='host', budget='2', database='example.db', progress=False)
@@ -247,14 +327,14 @@ def replay(
     repeats: int = 20,
     progress: bool = False,
     **options: Any,
-) -> Any:
+) -> list[Replayed] | pandas.DataFrame:
     """Searches spaces that were measured before, without a device, as `tunesmith replay` does.
 
     sources: a database, a T4 file, a Kernel Tuner cache or a table of verdicts, or several. strategy: a word of the command line, or one of your own,
     as serve_strategy() says; or several. budget: a number of verdicts, or a time as a text ("60s"). repeats: searches with different seeds.
     options: those of the command line, such as prior="none", op="conv2d", lag=4. progress: shows what the program says on stderr.
-    Returns a row for each space, strategy and number of verdicts: a pandas DataFrame if pandas is installed, else a list of dicts. Its columns are
-    space, configs, strategy, prior, warm_start, lag, verdicts (or seconds), mean (of optimum / best found over the repeats), low (the 5th percentile)
+    Returns a row for each space, strategy and number of verdicts, a Replayed: a pandas DataFrame if pandas is installed, else a list of dicts. Its
+    columns are space, configs, strategy, prior, warm_start, lag, verdicts (or seconds), mean (of optimum / best found over the repeats), low (the 5th percentile)
     and error (the mean's standard error). Raises ValueError for wrong input, RuntimeError if a strategy failed.
 
     >>> lines = [f'rows,BLOCK={block},ok,{us},1' for block, us in ((32, 3.0), (64, 2.0), (128, 4.0))]
@@ -288,7 +368,7 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
     return flags
 
 
-def _table(rows: list[dict[str, Any]]) -> Any:
+def _table(rows: list[_Row]) -> list[_Row] | pandas.DataFrame:
     """A DataFrame if pandas is installed."""
     try:
         import pandas
@@ -326,10 +406,10 @@ def winners(
     problem: Problem | None = None,
     device: str | None = None,
     database: str | os.PathLike[str] | None = None,
-) -> Any:
+) -> list[Winner] | pandas.DataFrame:
     """The winners in the database, newest tuning first by problem: a pandas DataFrame if pandas is installed, else a list of
-    dicts. op: an op's name, or the path of a kernel of your own; None: all. Columns as in `tunesmith query --format json`: op, device, problem,
-    template, config, median_us, low_us, high_us, base_us, speedup_over_base, runner_up and more; times in microseconds. Empty if there is no
+    dicts, a Winner each. op: an op's name, or the path of a kernel of your own; None: all. Columns as in `tunesmith query --format json`: op, device,
+    problem, template, config, median_us, low_us, high_us, base_us, speedup_over_base, runner_up and more; times in microseconds. Empty if there is no
     database. Raises ValueError for wrong input, RuntimeError for a file that cannot be read.
 
     >>> len(tunesmith.winners(database='no_such_file.db'))

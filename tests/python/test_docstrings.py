@@ -49,6 +49,13 @@ def test_what_they_share_stands_before_the_example():
         assert marker and "Raises" not in example and words.strip(), name
 
 
+def test_each_parameter_is_named():
+    for name, one in public.items():
+        if inspect.isfunction(one):
+            words = set(re.findall(r"\w+", one.__doc__.partition(">>>")[0]))
+            assert not inspect.signature(one).parameters.keys() - words, name
+
+
 @pytest.mark.parametrize("name", public)
 def test_its_example_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -77,7 +84,6 @@ needed = {
 numbers = {f"tunesmith.{name}" for name in ("sum", "mean", "min", "max", "argmin", "argmax", "var", "std", "prod", "any", "all", "ptp", "count_nonzero", "norm")} | {
     f"tunesmith.ndimage.{name}" for name in ("sum", "sum_labels", "mean", "median", "variance", "standard_deviation", "minimum", "maximum")
 }  # fmt: skip
-by_several_labels = {"tunesmith.ndimage.histogram"}  # an array of arrays
 tuples = {f"tunesmith.ndimage.{name}" for name in ("extrema", "center_of_mass", "minimum_position", "maximum_position")}  # fmt: skip
 arrays = ("a", "x", "input", "in1", "image")
 
@@ -122,25 +128,43 @@ def test_a_checker_sees_arrays_of_the_callers_kind(tmp_path):
         ("tunesmith.matmul([1.0], np.ones(1))", "numpy.ndarray"),
         ("tunesmith.histogram(Tensor())", "tuple[calls.Tensor, numpy.ndarray"),
         ("tunesmith.ndimage.generate_binary_structure(2, 1)", "numpy.ndarray"),
+        ("tunesmith.ndimage.histogram(Tensor(), 0, 1, 3, Tensor(), 2)", "calls.Tensor | None"),
+        ("tunesmith.ndimage.histogram(Tensor(), 0, 1, 3, Tensor(), [2])", "numpy.ndarray"),
+        ("tunesmith.rows('y = x / sum(x)', np.ones((3, 4)))", "numpy.ndarray"),
+        ("tunesmith.rows('y = x * s', x=Tensor(), s=2.0)", "calls.Tensor"),
+        ("tunesmith.rows('s = sum(x); y = x / s', Tensor(), out=(None, None))", "tuple[calls.Tensor, ...]"),
+        ("tunesmith.winners()[0]['median_us']", "float"),
+        ("tunesmith.tune('conv2d')[0]", "tunesmith._tuning.Winner"),
+        ("[row['error'] for row in tunesmith.replay('recorded.csv')]", "float | None"),
     ):
         asked.append((call, (word,)))
         lines.append(f"reveal_type({call})")
+    plain = [name for name, one in public.items() if inspect.isroutine(one)]
+    lines += [f"reveal_type({name})" for name in plain]
     (tmp_path / "calls.py").write_text("\n".join(lines) + "\n")
     environment = {**os.environ, "MYPYPATH": str(pathlib.Path(tunesmith.__file__).parents[1])}
     run = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "calls.py"], cwd=tmp_path, env=environment,
                          capture_output=True, text=True)  # fmt: skip
     seen = dict(re.findall(r'^calls\.py:(\d+): note: Revealed type is "(.*)"$', run.stdout, re.M))
-    assert not re.findall(r"^calls\.py:.*error.*", run.stdout, re.M), run.stdout[-3000:]
+    assert not re.findall(r"^calls\.py:\d+: error.*", run.stdout, re.M), run.stdout[-3000:]
     unlike = []
     for number, (name, words) in enumerate(asked, 6):
         found = seen[str(number)]
-        if name in numbers and words == ("numpy.ndarray",) or name in by_several_labels:
+        if name in numbers and words == ("numpy.ndarray",):
             assert found == "Any", name
         elif name in tuples:
             assert found.startswith("tuple["), name
         elif words[0] not in found or found == "Any":
             unlike.append((lines[number - 1], found))
     assert not unlike, unlike
+    # Of functions with several types, that of the first.
+    of_functions = [seen[str(number)].split(", def (")[0] for number in range(6 + len(asked), 1 + len(lines))]
+    vague = [
+        name
+        for name, one in zip(plain, of_functions, strict=True)
+        if re.search(r"-> Any$", one) or one == "Any"
+    ]
+    assert not vague, vague
 
 
 def test_dir_lists_public_names_only():
