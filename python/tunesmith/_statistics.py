@@ -138,9 +138,7 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
     shape = np.broadcast_shapes(_reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof))
     ddof = np.asarray(number_of(ddof)).item()
     if int(ddof) != ddof:
-        raise NotImplementedError(
-            f"ddof= is {ddof!r}; only whole numbers are taken. Multiply the result of ddof=0 by n / (n - ddof)."
-        )
+        return _moments_with_fraction(function, given, axes, dtype, out, ddof, keepdims, shape)
     ddof = int(ddof)
     own = given.dtype
     name = None if dtype is None else type_name(dtype)
@@ -178,6 +176,27 @@ def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
         out,
         same_kind=True,
     )
+
+
+def _moments_with_fraction(function: str, given: InputArray, axes, dtype, out, ddof: float, keepdims, shape):
+    """For a ddof that is no whole number, which kernels do not have: the result of ddof=0, which the array's own library scales."""
+    if function == "mean_var":
+        raise NotImplementedError(
+            f"ddof= is {ddof!r}; mean_var() takes whole numbers only. Use mean() and var()."
+        )
+    wanted = given.dtype if dtype is None and given.dtype in _halves else None
+    whole = InputArray(
+        _moments(function, given.object, axes, "float32" if wanted else dtype, None, 0, keepdims)
+    )
+    count = _product(given.shape[k] for k in axes)
+    if count - ddof <= 0:
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=7)
+        scale = float("inf") if count else float("nan")
+    else:
+        scale = count / (count - ddof)
+    with np.errstate(invalid="ignore"):
+        value = InputArray(whole.object * (scale**0.5 if function == "std" else scale))
+    return _returned(value.to(wanted or whole.dtype), shape, out, same_kind=True)
 
 
 def _moments_where(function: str, a, axis, dtype, out, ddof, keepdims, where):

@@ -194,6 +194,7 @@ def _(draw, name):
     dtype, shape = draw.dtype(*(real_types if name == "mean_var" else all_types)), draw.shape(0)
     settings: dict[str, Any] = {"axis": draw.axes(len(shape)), "ddof": draw.one_of(0, 0, 1)}
     if name != "mean_var":
+        settings["ddof"] = draw.one_of(0, 0, 1, 0.5)
         settings["keepdims"] = draw.chance(0.3)
         if draw.chance(0.15) and not dtype.startswith("complex"):
             settings["where"] = draw.random.random(shape) < 0.7
