@@ -31,9 +31,22 @@ def test_they_are_asked_for_as_of_any_module():
         operator.attrgetter("median")(tunesmith)
     for module, name, instead in (
         ("tunesmith", "gaussian_filter", "tunesmith.ndimage.gaussian_filter()"), ("tunesmith.ndimage", "softmax", "tunesmith.softmax()"),
-        ("tunesmith.signal", "exp", "tunesmith.vectorize()"),
+        ("tunesmith.signal", "exp", "tunesmith.vectorize()"), ("tunesmith", "maximum", "tunesmith.vectorize()"), ("tunesmith.signal", "maximum", "tunesmith.ndimage.maximum()"),
+        ("tunesmith", "medfilt", "tunesmith.ndimage.median_filter(mode='constant')"), ("tunesmith", "zeros", "the array's own library"),
     ):  # fmt: skip
         with pytest.raises(NotImplementedError, match=re.escape(f"{module} has no {name}(); use {instead}")):
+            getattr(modules[module], name)
+
+
+def test_a_misspelled_name_gets_the_right_one():
+    for module, name, right in (
+        ("tunesmith", "sofmax", "tunesmith.softmax"),
+        ("tunesmith", "gausian_filter", "tunesmith.ndimage.gaussian_filter"),
+        ("tunesmith.ndimage", "maximums", "tunesmith.ndimage.maximum"),
+    ):
+        with pytest.raises(
+            AttributeError, match=f"module '{module}' has no attribute '{name}'; did you mean {right}\\?"
+        ):
             getattr(modules[module], name)
 
 
@@ -62,6 +75,7 @@ def test_what_the_sentences_say_is_there():
     a, b, x = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4), np.array([3.0, np.nan, -4])
     right = {
         **{name: (getattr(np, name), given) for name, given in {"dot": (a, b), "outer": (a[0], b[0]), "vdot": (a[0], a[1]), "trace": (b[:, :3],), "inner": (a, a)}.items()},
+        **{name: (getattr(np, name), given) for name, given in {"vecdot": (a, a), "matvec": (a, a[0]), "vecmat": (b[:, 0], b)}.items() if hasattr(np, name)},
         **{name: (getattr(np, name), (x,)) for name in ("nansum", "nanmean", "nanmin", "nanmax")},
     }  # fmt: skip
     for name, (function, given) in right.items():
