@@ -467,6 +467,8 @@ def histogram(input: Any, min: float, max: float, bins: int, labels: Any = None,
     >>> tunesmith.ndimage.histogram([0, 1, 1, 3], 0, 4, 4)
     array([1, 2, 0, 1])
     """
+    if labels is None and index is not None:
+        raise ValueError("histogram() has index= without labels=, which say where it counts.")
     given = InputArray(input)
 
     def counts(one) -> Any:

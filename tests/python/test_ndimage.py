@@ -376,6 +376,13 @@ def test_measurements_are_scipys(seed):
         ]
 
 
+def test_an_index_of_a_histogram_needs_labels():
+    for one in (2, [1, 2]):
+        for module in (ndimage, scipy.ndimage):
+            with pytest.raises(ValueError, match="labels"):
+                module.histogram(np.arange(5), 0, 5, 3, None, one)
+
+
 def test_the_first_of_equal_elements_and_nan():
     x = np.array([[3.0, 1, 1], [4, 4, 2]])
     assert ndimage.minimum_position(x) == (0, 1) and ndimage.maximum_position(x) == (1, 0)

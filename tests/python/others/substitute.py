@@ -2,7 +2,8 @@
 """A pytest plugin that runs other projects' tests, unmodified, with functions replaced by Tunesmith's.
 
 suites.toml names each suite's module, the functions replaced in it, the tests of these functions (by a regular expression), and those of
-them that are left out, each with its reason. Run by test_others.py, or by hand:
+them that are left out, by their names (`tests`) or by the sentence that they fail with (`says`), each with its reason. With a stand-in a
+passed test counts only if it called one of Tunesmith's functions. Run by test_others.py, or by hand:
     TUNESMITH_SUITE=ndimage pytest -p substitute --pyargs scipy.ndimage.tests.test_filters
 With TUNESMITH_TEST_DEVICE=cuda on a GPU, and with TUNESMITH_TEST_ARRAYS=cupy or torch in such arrays: NumPy's arrays are converted to them, and
 results back.
@@ -17,6 +18,7 @@ import re
 
 import numpy
 import pytest
+import stand_ins
 import tunesmith
 
 try:
@@ -27,6 +29,8 @@ except ImportError:
 suites = tomllib.loads((pathlib.Path(__file__).parent / "suites.toml").read_text())
 suite = suites[os.environ["TUNESMITH_SUITE"]]
 passed: list[str] = []
+calls: list[str] = []  # of our functions, by name
+called: set[str] = set()  # the tests that call one of our functions
 launched: set[str] = set()  # the tests within which a kernel was launched
 library = os.environ.get("TUNESMITH_TEST_ARRAYS")
 
@@ -78,7 +82,40 @@ def in_library(function):
 def replacement_of(name: str):
     source, _, attribute = name.rpartition(".")
     function = getattr(importlib.import_module(source), attribute)
-    return in_library(function) if library else function
+    if library:
+        function = in_library(function)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        calls.append(name)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def replacements(names, module) -> dict:
+    """The replacements in a module: a dict of names, or the name of a package whose functions replace those of the same name."""
+    if isinstance(names, str):
+        package = importlib.import_module(names)
+        names = {name: f"{names}.{name}" for name in package.__all__ if hasattr(module, name)}
+    return {name: replacement_of(replacement) for name, replacement in names.items()}
+
+
+def replace() -> None:
+    """Replaces functions in modules: now, before a conftest imports them."""
+    if "stand_in" in suite:
+        getattr(stand_ins, suite["stand_in"])(pathlib.Path(os.environ["TUNESMITH_CHECKOUT"]))
+    for place, names in suite.get("replaced", {}).items():
+        module = importlib.import_module(place)
+        for name, function in replacements(names, module).items():
+            # SciPy's tests look up there which arrays a function takes.
+            with contextlib.suppress(ImportError, KeyError):
+                table = importlib.import_module("scipy._lib._array_api").xp_capabilities_table
+                table[function] = table[getattr(module, name)]
+            setattr(module, name, function)
+
+
+replace()
 
 
 def pytest_configure(config):
@@ -87,15 +124,6 @@ def pytest_configure(config):
     if device:
         # A better kernel that is ready midway may round differently.
         tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))
-    for place, names in suite.get("replaced", {}).items():
-        module = importlib.import_module(place)
-        for name, replacement in names.items():
-            function = replacement_of(replacement)
-            # SciPy's tests look up there which arrays a function takes.
-            with contextlib.suppress(ImportError, KeyError):
-                table = importlib.import_module("scipy._lib._array_api").xp_capabilities_table
-                table[function] = table[getattr(module, name)]
-            setattr(module, name, function)
 
 
 class Replacing:
@@ -139,7 +167,7 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     for item in kept:
         for entry in suite.get("left_out", []):
-            if re.search(entry["tests"], short(item)):
+            if "tests" in entry and re.search(entry["tests"], short(item)):
                 item.add_marker(pytest.mark.skip(reason="left out: " + entry["why"]))
                 entry["used"] = True
                 break
@@ -160,20 +188,37 @@ def launches() -> int:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
     before = launches()
+    calls.clear()
     yield
+    if calls:
+        called.add(item.nodeid)
     if launches() > before:
         launched.add(item.nodeid)
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that fails with one of the sentences of `left_out` is left out."""
+    report = (yield).get_result()
+    for entry in suite.get("left_out", []) if report.failed and report.when == "call" else ():
+        if "says" in entry and re.search(entry["says"], str(call.excinfo.value)):
+            report.outcome, report.longrepr = "skipped", (str(item.path), 0, "left out: " + entry["why"])
+            entry["used"] = True
+            break
+
+
 def pytest_runtest_logreport(report):
-    if report.when == "call" and report.outcome == "passed":
+    counts = report.nodeid in called or "stand_in" not in suite
+    if report.when == "call" and report.outcome == "passed" and counts:
         passed.append(
             report.nodeid[report.nodeid.find("::") + 2 :] + (" launches" if report.nodeid in launched else "")
         )
 
 
 def pytest_sessionfinish(session):
-    unused = [entry["tests"] for entry in suite.get("left_out", []) if not entry.get("used")]
+    unused = [
+        entry.get("tests") or entry["says"] for entry in suite.get("left_out", []) if not entry.get("used")
+    ]
     if unused:
         print(f"\nsuites.toml leaves out tests that are not there: {unused}")
         session.exitstatus = 1
