@@ -345,6 +345,75 @@ Config Space::complete(const Values& given) const {
                    (why ? ": " + *why : "."));
 }
 
+namespace {
+
+// The values of two and of three axes that a config has had together.
+class Meetings {
+ public:
+  explicit Meetings(const Space& space) {
+    for (const Axis& axis : space.axes()) {
+      firsts_.push_back(values_);
+      values_ += axis.values.size();
+    }
+  }
+  void add(const Config& config) {
+    each(
+        config, [&](std::uint64_t pair) { pairs_.insert(pair); },
+        [&](std::uint64_t triple) { triples_.insert(triple); });
+  }
+  /// The number of pairs and of triples that the config would be the first to have.
+  std::pair<std::size_t, std::size_t> new_in(const Config& config) const {
+    std::pair<std::size_t, std::size_t> count;
+    each(
+        config, [&](std::uint64_t pair) { count.first += pairs_.contains(pair) ? 0 : 1; },
+        [&](std::uint64_t triple) { count.second += triples_.contains(triple) ? 0 : 1; });
+    return count;
+  }
+
+ private:
+  template <typename UsePair, typename UseTriple>
+  void each(const Config& config, UsePair use_pair, UseTriple use_triple) const {
+    for (std::size_t a = 0; a < firsts_.size(); ++a)
+      for (std::size_t b = a + 1; b < firsts_.size(); ++b) {
+        const std::uint64_t pair = (firsts_[a] + config.index(a)) * values_ + firsts_[b] + config.index(b);
+        use_pair(pair);
+        for (std::size_t c = b + 1; c < firsts_.size(); ++c)
+          use_triple(pair * values_ + firsts_[c] + config.index(c));
+      }
+  }
+
+  std::vector<std::uint64_t> firsts_;  // by axis: the number of its first value
+  std::uint64_t values_ = 0;
+  std::unordered_set<std::uint64_t> pairs_, triples_;
+};
+
+// Returns `size` random configs beside the known ones. They are chosen one after the other, so that each has
+// the most pairs of values that no config before it has, and among these the most triples.
+std::vector<Config> meeting_configs(const Space& space, const std::vector<Config>& known, std::size_t size,
+                                    std::uint64_t seed) {
+  constexpr std::size_t drawn_for_each = 16;
+  constexpr std::size_t most_chosen = 64;  // more random ones have most pairs anyway
+  std::vector<Config> drawn = space.sample(size > most_chosen ? size : drawn_for_each * size, seed);
+  const std::set<Config, Config::WalkOrder> seen(known.begin(), known.end());
+  std::erase_if(drawn, [&](const Config& config) { return seen.contains(config); });
+  if (size > most_chosen) return drawn;
+  Meetings met(space);
+  for (const Config& config : known) met.add(config);
+  std::vector<Config> chosen;
+  while (chosen.size() < size && !drawn.empty()) {
+    std::size_t best = 0;
+    auto most = met.new_in(drawn.front());
+    for (std::size_t i = 1; i < drawn.size(); ++i)
+      if (const auto fresh = met.new_in(drawn[i]); fresh > most) most = fresh, best = i;
+    met.add(drawn[best]);
+    chosen.push_back(std::move(drawn[best]));
+    drawn.erase(drawn.begin() + static_cast<std::ptrdiff_t>(best));
+  }
+  return chosen;
+}
+
+}  // namespace
+
 std::vector<Config> covering_configs(const Space& space, std::size_t random, std::uint64_t seed) {
   std::vector<Config> configs = {space.complete({})};
   std::size_t values = 0;
@@ -357,10 +426,10 @@ std::vector<Config> covering_configs(const Space& space, std::size_t random, std
       if (auto config = space.first({{axis.name, value}})) configs.push_back(std::move(*config));
     }
   }
-  const std::vector<Config> more = space.sample(random, seed);
-  configs.insert(configs.end(), more.begin(), more.end());
   std::set<Config, Config::WalkOrder> seen;
   std::erase_if(configs, [&](const Config& config) { return !seen.insert(config).second; });
+  const std::vector<Config> more = meeting_configs(space, configs, random, seed);
+  configs.insert(configs.end(), more.begin(), more.end());
   return configs;
 }
 

@@ -15,6 +15,14 @@
 namespace tunesmith {
 namespace {
 
+bool holds_integers(const Description& description, const DescribedArray& array) {
+  const std::vector<std::string> all =
+      array.dtype.empty() ? description.parameters.back().categories : std::vector{array.dtype};
+  return std::all_of(all.begin(), all.end(), [](const std::string& one) {
+    return is_whole(dtype_of({{"dtype", one}}));
+  });
+}
+
 Argument argument_of(const Facts& facts, const DescribedArray& array) {
   Argument argument{array.name, array.role, [facts, &array](const Problem& problem) {
                       std::vector<std::int64_t> extents;
@@ -27,8 +35,24 @@ Argument argument_of(const Facts& facts, const DescribedArray& array) {
   if (array.values.empty()) return argument;
   std::vector<Contents> all;
   for (const DescribedValues& values : array.values) all.push_back(contents_of(facts, values));
+  // Integers that are all the largest show where a sum or a counter is too narrow.
+  const auto range = std::find_if(array.values.begin(), array.values.end(), [](const DescribedValues& one) {
+    const std::string& words = one.contents.what;
+    return one.contents.spread == Contents::uniform && !words.starts_with("index") &&
+           !words.starts_with("equal");
+  });
+  if (range != array.values.end() && holds_integers(facts->description, array)) {
+    Contents most = contents_of(facts, *range);
+    most.least = most.most;
+    if (most.bounds)
+      most.bounds = [bounds = most.bounds](const Problem& problem) {
+        const double number = bounds(problem).second;
+        return std::pair(number, number);
+      };
+    all.push_back(std::move(most));
+  }
   argument.usual = all.front();
-  if (all.size() > 1) all.erase(all.begin());
+  if (array.values.size() > 1) all.erase(all.begin());
   argument.contents = std::move(all);
   return argument;
 }
@@ -111,7 +135,7 @@ std::string compared_of(const Description& description, const std::string& path)
 // Returns the hash of everything that decides whether a variant's results are right, except the text that all
 // variants share. It is a constant of every variant, so a verdict counts only while all of that is unchanged.
 std::string checks_of(const Facts& facts, const UserKernel& made) {
-  constexpr int version = 4;  // increased when the checks themselves judge differently
+  constexpr int version = 5;  // increased when the checks themselves judge differently
   const Description& description = facts->description;
   std::string text = std::to_string(version) + "\n" + description.checks + "\n";
   if (const auto& function = description.reference_function)

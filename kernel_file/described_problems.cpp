@@ -302,6 +302,61 @@ std::optional<Problem> product_beyond_16_bits(const Facts& facts, const Problem&
   return std::nullopt;
 }
 
+// Returns small problems with a size as large as its range allows, for each size that has none in `known`,
+// and the largest problem of all: an index may be too narrow there alone.
+std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
+                                    const std::vector<Problem>& known) {
+  constexpr std::array<std::int64_t, 4> others = {17, 16, 3, 1};
+  constexpr std::size_t most = 4;
+  constexpr double times = 4;  // its arrays may be larger than other companions'
+  constexpr double most_threads = 1 << 18;
+  constexpr double most_turns = 1 << 23;  // threads, times the large sizes that loops end by
+  const auto& fixed = facts->description.compiled_in;
+  const auto is_fixed = [&](const Parameter& parameter) {
+    return !parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end();
+  };
+  const auto range_of = [](const Parameter& parameter) {
+    return parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
+  };
+  // All sizes are the largest if `large` is null.
+  const auto made = [&](const Parameter* large, std::int64_t other) -> std::optional<Problem> {
+    Problem one = problem;
+    double turns = 1;
+    for (const Parameter& parameter : facts->description.parameters) {
+      if (is_fixed(parameter)) continue;
+      const UsualSizes range = range_of(parameter);
+      const bool is_large = large == nullptr || &parameter == large;
+      const std::int64_t size = is_large ? range.most : std::clamp(other, range.least, range.most);
+      if (is_large && facts->description.of_loops.contains(parameter.name))
+        turns *= static_cast<double>(size);
+      one.set(parameter.name, size);
+    }
+    if (one == problem || !why_not(facts, one).empty() || !is_small(facts, one, times)) return std::nullopt;
+    const double threads = threads_of(facts, one);
+    if (threads > most_threads || threads * turns > most_turns) return std::nullopt;
+    return one;
+  };
+  std::vector<Problem> found;
+  const auto has = [&](const Parameter& parameter, const Problem& one) {
+    const Value* const value = one.find(parameter.name);
+    return value != nullptr && *value == Value(range_of(parameter).most);
+  };
+  if (auto whole = made(nullptr, 0)) found.push_back(*std::move(whole));
+  for (const Parameter& large : facts->description.parameters) {
+    if (is_fixed(large) || found.size() == most) continue;
+    const auto is_there = [&](const Problem& one) { return has(large, one); };
+    if (std::any_of(known.begin(), known.end(), is_there) ||
+        std::any_of(found.begin(), found.end(), is_there))
+      continue;
+    for (const std::int64_t other : others)
+      if (auto one = made(&large, other)) {
+        found.push_back(*std::move(one));
+        break;
+      }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
@@ -320,6 +375,8 @@ std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
   for (Problem& one : beyond)
     if (one != problem && std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   if (auto one = beyond_the_grid(facts, problem)) all.push_back(*std::move(one));
+  for (Problem& one : at_the_largest(facts, problem, all))
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   return all;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <vector>
 
 #include "generator/c_characters.h"
 
@@ -23,17 +25,6 @@ std::size_t find_word(std::string_view text, std::string_view word, std::size_t 
   return at;
 }
 
-std::size_t behind_close(std::string_view text, std::size_t open) {
-  const char opens = text[open];
-  const char closes = opens == '(' ? ')' : opens == '[' ? ']' : '}';
-  int depth = 0;
-  for (std::size_t at = open; at < text.size(); ++at) {
-    if (text[at] == opens) ++depth;
-    if (text[at] == closes && --depth == 0) return at + 1;
-  }
-  return std::string_view::npos;
-}
-
 std::size_t line_begin(std::string_view text, std::size_t at) {
   const std::size_t end = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
   return end == std::string_view::npos ? 0 : end + 1;
@@ -47,6 +38,48 @@ bool in_directive(std::string_view text, std::size_t at) {
   while (begin >= 2 && text[begin - 2] == '\\') begin = line_begin(text, begin - 1);
   const std::size_t first = skip_space(text, begin);
   return first < text.size() && text[first] == '#';
+}
+
+namespace {
+
+// How many braces are open: branches of an #if may open or close the same ones, `#if A`, `for (…) {`,
+// `#else`, `while (…) {`, `#endif`, of which the first branch counts.
+class BranchDepth {
+ public:
+  // Takes the directive that begins at the number sign.
+  void take(std::string_view text, std::size_t sign, int& depth) {
+    const std::string_view rest = text.substr(skip_space(text, sign + 1));
+    if (rest.starts_with("if")) {
+      open_.push_back({.before = depth});
+    } else if (!open_.empty() && (rest.starts_with("el") || rest.starts_with("endif"))) {
+      if (!open_.back().behind_first) open_.back().behind_first = depth;
+      depth = rest.starts_with("el") ? open_.back().before : *open_.back().behind_first;
+      if (rest.starts_with("endif")) open_.pop_back();
+    }
+  }
+
+ private:
+  struct Branch {
+    int before = 0;
+    std::optional<int> behind_first = {};
+  };
+  std::vector<Branch> open_;
+};
+
+}  // namespace
+
+std::size_t behind_close(std::string_view text, std::size_t open) {
+  const char opens = text[open];
+  const char closes = opens == '(' ? ')' : opens == '[' ? ']' : '}';
+  const bool has_branches = opens == '{' && !in_directive(text, open);
+  int depth = 0;
+  BranchDepth branches;
+  for (std::size_t at = open; at < text.size(); ++at) {
+    if (text[at] == '#' && has_branches && in_directive(text, at)) branches.take(text, at, depth);
+    if (text[at] == opens) ++depth;
+    if (text[at] == closes && --depth == 0) return at + 1;
+  }
+  return std::string_view::npos;
 }
 
 int line_number(std::string_view text, std::size_t at) {

@@ -189,11 +189,29 @@ const std::vector<std::string> watched_by_gcc = {
 const std::vector<std::string> watched_by_clang = {
     "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0",
     "-mllvm", "-tsan-instrument-atomics=0"};  // otherwise also where it is told not to
+// A variable of a thread holds 0xfe or NaN before it is set. GCC must not take one that is set on one path
+// only for what it is there, as its value numbering (fre) does.
+const std::vector<std::string> unset_by_gcc = {"-ftrivial-auto-var-init=pattern", "-fno-tree-fre"};
+const std::vector<std::string> unset_by_clang = {"-ftrivial-auto-var-init=pattern"};
+constexpr int least_gcc = 12, least_clang = 8;  // the first versions that have the option
 const std::vector<std::string> wrapping_by_clang = {"-fsanitize=unsigned-integer-overflow"};
 // Flags for a text that has this line of templates/common/host/volatile_looks.h.
 const std::vector<std::string> looking_flags = {"-DTUNESMITH_LOOKS", "-fno-threadsafe-statics",
                                                 "-fsanitize=thread"};
 constexpr std::string_view looks_line = "#define TUNESMITH_VOLATILE_LOOKS 1";
+
+// The major version in the first line of what `--version` prints: "g++ (Debian 12.2.0-14) 12.2.0", "clang
+// version 14.0.6"; 0: it has none.
+int major_version(const std::string& line) {
+  int major = 0;
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    std::istringstream number(word);
+    int found = 0;
+    if (number >> found && number.peek() == '.') major = found;
+  }
+  return major;
+}
 
 class HostToolchain : public Toolchain {
  public:
@@ -218,6 +236,9 @@ class HostToolchain : public Toolchain {
       wraps_ = wrapping && is_clang;
       flags_.insert(flags_.end(), watched_flags.begin(), watched_flags.end());
       flags_.insert(flags_.end(), more.begin(), more.end());
+      const auto& unset = is_clang ? unset_by_clang : unset_by_gcc;
+      if (major_version(identity_) >= (is_clang ? least_clang : least_gcc))
+        flags_.insert(flags_.end(), unset.begin(), unset.end());
       if (wraps_) flags_.insert(flags_.end(), wrapping_by_clang.begin(), wrapping_by_clang.end());
     }
     for (const std::string& flag : flags_) identity_ += " " + flag;

@@ -337,6 +337,28 @@ TEST(Space, SaysTheMagnitudeOfWhatNoIntegerCounts) {
   }
 }
 
+// A bug may show only where values of two axes meet.
+TEST(Space, CoversPairsOfValuesByItsFurtherConfigs) {
+  constexpr IntegerAxis A("A"), B("B"), C("C"), D("D");
+  const Space space({{A, {0, 1}, ""}, {B, {0, 1, 2, 3}, ""}, {C, {0, 1, 2}, ""}, {D, {0, 1, 2}, ""}},
+                    {{"Not both are the last.", [=](const Config& c) { return c[C] + c[D] < 4; }}});
+  const auto pairs_of = [](const std::vector<Config>& configs) {
+    std::set<std::array<std::size_t, 4>> pairs;
+    for (const Config& config : configs)
+      for (std::size_t a = 0; a < 4; ++a)
+        for (std::size_t b = a + 1; b < 4; ++b) pairs.insert({a, config.index(a), b, config.index(b)});
+    return pairs.size();
+  };
+  const std::size_t all = 2 * 4 + 2 * 3 + 2 * 3 + 4 * 3 + 4 * 3 + 3 * 3 - 1;
+  EXPECT_LT(pairs_of(covering_configs(space, 0, 1)), all);
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
+    const std::vector<Config> configs = covering_configs(space, 8, seed);
+    EXPECT_EQ(configs.size(), 1U + 1 + 3 + 2 + 2 + 8);
+    EXPECT_EQ(pairs_of(configs), all) << seed;
+  }
+  EXPECT_EQ(covering_configs(space, 1000, 1).size(), static_cast<std::size_t>(space.count()));
+}
+
 // A rule connects axes with more points than can be walked.
 TEST(Space, EstimatesWhatItCannotCount) {
   const Space even(long_axes(6, 1000),

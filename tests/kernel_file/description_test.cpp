@@ -1090,6 +1090,29 @@ TEST(Description, ACompanionIsBeyond16Bits) {
   EXPECT_EQ(largest("[16, 50000]"), 50000);
 }
 
+// An index may be too narrow for the largest size alone.
+TEST(Description, ACompanionHasTheLargestSize) {
+  const auto problems = [](const std::string& ranges) {
+    const auto own = described_op(
+        text_of("/* tunesmith\n[problem]\n" + ranges +
+                "[arrays]\nx = [\"h\", \"w\", \"d\"]\ny = { extents = [\"h\", \"w\", \"d\"], role = "
+                "\"output\" }\n[axes]\nBLOCK = [64]\n[launch]\ngrid = \"ceil_div(h * w * d, BLOCK)\"\n"
+                "block = \"BLOCK\"\n*/\n__global__ void twice(const float* x, float* y, int h, int w, int d) "
+                "{\n  int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < h * w * d) y[i] = 2 * x[i];\n}\n"),
+        {});
+    std::set<std::string> found;
+    for (const Problem& one : own->op.companions(complete_problem(own->op, Problem::parse("h=5 w=5 d=5"))))
+      found.insert(one.text());
+    return found;
+  };
+  EXPECT_TRUE(problems("h = [1, 20]\nw = [1, 50]\nd = [1, 64]\n").contains("h=20 w=50 d=64 dtype=f32"));
+  const auto large = problems("h = [1, 3000]\nw = [1, 5000]\nd = [1, 64]\n");
+  for (const char* size : {"h=3000 ", "w=5000 ", "d=64 "})
+    EXPECT_TRUE(std::any_of(large.begin(), large.end(), [&](const std::string& text) {
+      return text.find(size) != std::string::npos;
+    })) << size;
+}
+
 TEST(Description, ACompanionIsBeyondAGridWithALimit) {
   const auto own = described_op(text_of(replaced(good, "grid = [\"ceil_div(n, BLOCK * VECTOR)\"]",
                                                  "grid = \"min(ceil_div(n, BLOCK * VECTOR), 2048)\"")),
@@ -1109,6 +1132,10 @@ TEST(Description, AnArraySaysWhatItHolds) {
     return std::tuple(usual.spread, least, most, own->op.arguments[1].contents.size());
   };
   EXPECT_EQ(held("int*", "\"index(n)\""), std::tuple(Contents::uniform, 0.0, 99.0, 1u));
+  EXPECT_EQ(held("int*", "\"uniform(-n, n)\""), std::tuple(Contents::uniform, -100.0, 100.0, 2u));
+  EXPECT_EQ(held("int*", "\"equal(n)\""), std::tuple(Contents::uniform, 100.0, 100.0, 1u));
+  const auto own = described_op(with_pointer("int*", ", values = [-7, 7]"), {});
+  EXPECT_EQ(own->op.arguments[1].contents.back().least, 7) << "all are the largest";
   EXPECT_EQ(held("int*", "\"offsets(2 * n)\""), std::tuple(Contents::offsets, 0.0, 200.0, 1u));
   EXPECT_EQ(held("float*", "\"sorted(-1.5, n)\""), std::tuple(Contents::ascending, -1.5, 100.0, 1u));
   EXPECT_EQ(held("float*", "[\"equal(3)\", \"huge\", \"nan(0, 1)\"]"),

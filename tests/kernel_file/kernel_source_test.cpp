@@ -92,6 +92,11 @@ TEST(OwnSource, KnowsWhatTutorialsWrite) {
   EXPECT_EQ(
       rendered("extern \"C\" { __global__ void k() { extern __shared__ __align__(sizeof(int)) char c[]; } }"),
       "extern \"C\" { extern \"C\" __global__ void ENTRY(k)() { DYNAMIC_SHARED(char, c); } }");
+  // Branches of an #if may open the same braces.
+  EXPECT_EQ(rendered("__device__ void f(int n) {\nextern __shared__ int s[];\n#if N == 2\nfor (;n > 3;) {\n"
+                     "#elif N\nfor (;;) {\n#else\nwhile (n) {\n#endif\ns[n] = 0; }\n}\nint g();\n"),
+            "__device__ void f(int n) {\nDYNAMIC_SHARED(int, s);\n#if N == 2\nfor (;n > 3;) {\n"
+            "#elif N\nfor (;;) {\n#else\nwhile (n) {\n#endif\ns[n] = 0; }\n}\nint g();\n");
   EXPECT_EQ(rendered("namespace a { namespace b {\n__global__ void k(int n) {}\n} }\n"),
             "namespace a { namespace b {\nextern \"C\" __global__ void ENTRY(k)(int n) {}\n} }\n"
             "using a::b::ENTRY(k);\n");

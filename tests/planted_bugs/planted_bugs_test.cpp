@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests whether the checks find the mistakes of kernel authors. bugs.txt has bugs for the kernels beside it,
 // and held_out.txt for kernels that the checks were not made for; each is judged on the host as `tunesmith
-// check` judges a variant, in configs drawn by a seed, in a process of its own. The unchanged kernels must be
-// right.
+// check` judges a variant, in the configs that it takes, in a process of its own. The unchanged kernels must
+// be right.
 //
 // TUNESMITH_TEST_PLANTED_BUGS: "all", or the ids of some bugs, separated by blanks; without it some are drawn
 // by a seed.
@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 
 constexpr double least_found = 0.9;  // bench/results/history.md has the measured share
 constexpr std::size_t usual_bugs = 5;
-constexpr std::size_t configs_of_a_bug = 8;  // in addition to the untuned one
+constexpr std::size_t configs_of_a_bug = 8;  // in addition to the untuned one and each value of each axis
 constexpr auto longest_check = std::chrono::seconds(120);
 
 struct Bug {
@@ -107,7 +107,9 @@ std::string judged(const fs::path& path, const std::string& words, std::size_t m
   const std::unique_ptr<Toolchain> toolchain = make_host_toolchain();
   const Space space = tmpl.space(problem, device->facts());
   std::vector<Config> configs = {space.complete({})};
-  for (Config& config : space.sample(more_configs, 5)) configs.push_back(std::move(config));
+  const bool covers = more_configs == configs_of_a_bug;
+  for (Config& config : covers ? covering_configs(space, more_configs, 5) : space.sample(more_configs, 5))
+    if (config.values() != configs.front().values()) configs.push_back(std::move(config));
   for (const Config& config : configs) {
     if (exceeds(tmpl.work(problem, config, device->facts()), device->facts())) continue;
     const Source source = render(op, tmpl, problem, config, "host");

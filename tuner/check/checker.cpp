@@ -168,7 +168,9 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
   std::string text;
   if (differs(result(reversed, order, filled)))
     text =
-        " It differs from launch to launch: a __device__ variable holds what the launch before left there.";
+        " It differs from launch to launch: a __device__ variable holds what the launch before left there, "
+        "or "
+        "a thread's variable is read before it is set.";
   else if (differs(result(!reversed, order, filled)))
     text = " It depends on the order of threads: is a barrier missing?";
   else if (!watched_.blocks_wait() && (differs(result(reversed, BlockOrder::scattered, filled)) ||
@@ -356,7 +358,7 @@ std::optional<CheckFailure> Checker::check(const Template& tmpl, const Config& c
     set_block_order(executable, BlockOrder::ascending);
   }
   if (!host_ && overlaps(work)) return run_behind(asked_, executable, work, reply);
-  return std::nullopt;
+  return watched_.unset();
 }
 
 std::optional<CheckFailure> Checker::time(const MeasureRequest& request, Executable& executable,

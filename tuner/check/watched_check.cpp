@@ -19,7 +19,7 @@ namespace tunesmith {
 namespace {
 
 // A watched launch is slow, and a fault shows early.
-constexpr std::chrono::duration<double> companions_limit{0.3}, problem_limit{0.6};
+constexpr std::chrono::duration<double> companions_limit{0.3}, problem_limit{0.6}, late_limit{1};
 
 // The first numbers of elements that 32-bit integers cannot count, signed and unsigned.
 constexpr std::int64_t most_of_32_bits = std::int64_t{1} << 31, most_unsigned = std::int64_t{1} << 32;
@@ -149,6 +149,8 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
   if (!compiled.ok) return std::nullopt;
   const auto start = processor_time();
   blocks_wait_ = false;
+  has_signals_ = false;
+  unset_.reset();
   overflows_.clear();
   const Variant variant{tmpl, config, source, compiled.bytes};
   const Values constants = compiled_in(op_, tmpl, asked.problem());
@@ -160,6 +162,8 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
     if (auto failure = run_on(companion, variant, companions_limit, lost)) return failure;
   }
   if (auto failure = run_on(asked, variant, problem_limit, lost)) return failure;
+  if (has_signals_)
+    if (auto failure = among_many_blocks(companions, variant, lost)) return failure;
   return check_large(variant, asked.problem(), constants);
 }
 
@@ -321,10 +325,30 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
     return on.fault(host_fault_address(), workspace.get(), work.workspace_bytes);
   }
   if (!watcher.stuck().empty()) return endless(watcher, "", source, on);
+  if (error == 0 && !watcher.ran_out_of_time() && !unset_) unset_ = compared(on, pointers);
   if (!watcher.waits()) return std::nullopt;
   if (auto failure = in_reverse(on, variant)) return failure;
   if (!watcher.has_signals()) return std::nullopt;
-  return among_late_blocks(on, variant, watcher, lost);
+  has_signals_ = true;
+  return among_late_blocks(on, variant, watcher, false, lost);
+}
+
+// Compares outputs that were written elsewhere.
+std::optional<CheckFailure> WatchedCheck::compared(ProblemArrays& on, const std::vector<void*>& outputs) {
+  constexpr double alike = 1e-3;  // sums in another order are judged without a watch
+  for (std::size_t i = 0; i < on.arrays().size(); ++i) {
+    const ProblemArrays::Array& array = on.arrays()[i];
+    if (!array.expected) continue;
+    device_.copy(array.live.get(), outputs[i], array.live.bytes());
+    const Comparison comparison = on.compare(i);
+    const double larger = std::max(std::abs(comparison.got), std::abs(comparison.expected));
+    if (comparison.wrong == 0 || std::abs(comparison.got - comparison.expected) <= alike * larger) continue;
+    return CheckFailure{Verdict::wrong_result,
+                        on.difference(i, comparison) + ", on " + on.where() +
+                            ", where the variables and registers of a thread hold other values before they "
+                            "are set. Is one read before it is set, such as an element of an array?"};
+  }
+  return std::nullopt;
 }
 
 CheckFailure WatchedCheck::endless(const Watcher& watcher, const std::string& order, const Source& source,
@@ -340,7 +364,8 @@ CheckFailure WatchedCheck::endless(const Watcher& watcher, const std::string& or
 
 // Watches the variant on the problem's own arrays, which hold what they do before a launch.
 int WatchedCheck::watch_on(ProblemArrays& on, Watcher& watcher, Executable& executable,
-                           const std::string& binary, const Work& work, void* workspace, bool races) {
+                           const std::string& binary, const Work& work, void* workspace, bool races,
+                           std::chrono::duration<double> limit) {
   on.restore_inputs();
   on.reset(Poison::nan);
   std::vector<Watcher::Array> arrays;
@@ -350,7 +375,7 @@ int WatchedCheck::watch_on(ProblemArrays& on, Watcher& watcher, Executable& exec
   }
   add_workspace(work, static_cast<const char*>(workspace), arrays);
   executable.emulate(false, Poison::nan);
-  watcher.begin(set_watch(executable, watcher.hooks(), binary), std::move(arrays), races, companions_limit);
+  watcher.begin(set_watch(executable, watcher.hooks(), binary), std::move(arrays), races, limit);
   const int error = executable.launch(on.pointers(), workspace, nullptr);
   watcher.end();
   set_watch(executable, nullptr, binary);
@@ -371,7 +396,8 @@ std::optional<CheckFailure> WatchedCheck::in_reverse(ProblemArrays& on, const Va
     for (std::size_t n = 0; n < all.size(); ++n) all[n] = blocks - 1 - static_cast<std::int64_t>(n);
     return all;
   };
-  const int error = watch_on(on, watcher, *executable, binary, work, workspace.get(), false);
+  const int error =
+      watch_on(on, watcher, *executable, binary, work, workspace.get(), false, companions_limit);
   constexpr double alike = 1e-3;
   const bool is_whole = error == 0 && watcher.stuck().empty() && !watcher.ran_out_of_time() &&
                         watcher.finding().kind == Watcher::FindingKind::none;
@@ -405,9 +431,26 @@ std::optional<CheckFailure> WatchedCheck::in_reverse(ProblemArrays& on, const Va
       source, on);
 }
 
-// Runs the variant as if the blocks for which others wait were late.
+// Notes of more blocks than a block has threads may be cleared only in part, and a look-back may go beyond
+// its first notes: runs the variant on the companion with the most elements too.
+std::optional<CheckFailure> WatchedCheck::among_many_blocks(std::span<ProblemArrays> companions,
+                                                            const Variant& variant, bool& lost) {
+  const auto& [tmpl, config, source, binary] = variant;
+  const Values constants = compiled_in(op_, tmpl, companions.empty() ? Problem{} : companions[0].problem());
+  ProblemArrays* largest = nullptr;
+  for (ProblemArrays& one : companions)
+    if (one.set() == 0 && serves(op_, tmpl, config, one.problem(), device_.facts(), constants) &&
+        (largest == nullptr || bytes_moved(op_, one.problem()) > bytes_moved(op_, largest->problem())))
+      largest = &one;
+  if (largest == nullptr || exceeds(tmpl.work(largest->problem(), config, device_.facts()), device_.facts()))
+    return std::nullopt;
+  Watcher watcher;
+  return among_late_blocks(*largest, variant, watcher, true, lost);
+}
+
+// Runs the variant as if the blocks for which others wait were late. `are_many`: once only.
 std::optional<CheckFailure> WatchedCheck::among_late_blocks(ProblemArrays& on, const Variant& variant,
-                                                            Watcher& watcher, bool& lost) {
+                                                            Watcher& watcher, bool are_many, bool& lost) {
   const auto& [tmpl, config, source, binary] = variant;
   const Work work = tmpl.work(on.problem(), config, device_.facts());
   const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
@@ -419,10 +462,12 @@ std::optional<CheckFailure> WatchedCheck::among_late_blocks(ProblemArrays& on, c
   for (const auto& [older, follows] :
        {Launch{Watcher::Older::all, false}, Launch{Watcher::Older::first, false},
         Launch{Watcher::Older::first, true}}) {
+    if (are_many && (older == Watcher::Older::all || follows)) continue;
     const char* const when = follows ? "In a second launch, which finds what the first one left: " : "";
     if (!follows) device_.fill(workspace.get(), byte_of(Poison::nan), work.workspace_bytes);
     watcher.older = older;
-    const int error = watch_on(on, watcher, *executable, binary, work, workspace.get(), true);
+    const int error = watch_on(on, watcher, *executable, binary, work, workspace.get(), true,
+                               are_many ? late_limit : companions_limit);
     const std::string where = ", on " + on.where() + ", with blocks that run at the same time.";
     if (watcher.finding().kind != Watcher::FindingKind::none)
       return CheckFailure{watcher.finding().kind == Watcher::FindingKind::outside ? Verdict::out_of_bounds

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/toolchain.h"
 #include "tuner/check/problem_arrays.h"
@@ -27,6 +28,9 @@ class WatchedCheck {
   /// True if the blocks of the variant that was run wait for blocks with lower numbers, so that blocks must
   /// run in order.
   bool blocks_wait() const { return blocks_wait_; }
+  /// A wrong result of the variant that was run, where its threads' variables hold poison before they are
+  /// set. It is told if nothing else is wrong: a launch that is not watched knows more of the cause.
+  const std::optional<CheckFailure>& unset() const { return unset_; }
 
  private:
   struct Variant {
@@ -38,12 +42,15 @@ class WatchedCheck {
   std::optional<CheckFailure> run_on(ProblemArrays& on, const Variant& variant,
                                      std::chrono::duration<double> limit, bool& lost);
   int watch_on(ProblemArrays& on, Watcher& watcher, Executable& executable, const std::string& binary,
-               const Work& work, void* workspace, bool races);
+               const Work& work, void* workspace, bool races, std::chrono::duration<double> limit);
+  std::optional<CheckFailure> compared(ProblemArrays& on, const std::vector<void*>& outputs);
   // A launch that does not end; `order`: because of the order of its blocks.
   CheckFailure endless(const Watcher& watcher, const std::string& order, const Source& source,
                        const ProblemArrays& on) const;
   std::optional<CheckFailure> in_reverse(ProblemArrays& on, const Variant& variant);
   std::optional<CheckFailure> among_late_blocks(ProblemArrays& on, const Variant& variant, Watcher& watcher,
+                                                bool are_many, bool& lost);
+  std::optional<CheckFailure> among_many_blocks(std::span<ProblemArrays> companions, const Variant& variant,
                                                 bool& lost);
   Problem smaller(Problem large, std::size_t array, const Variant& variant, const Values& constants) const;
   std::optional<CheckFailure> check_large(const Variant& variant, const Problem& asked,
@@ -56,7 +63,8 @@ class WatchedCheck {
   std::unique_ptr<Toolchain> toolchain_;
   bool wraps_ = false;                 // unsigned arithmetic that wraps is reported too
   std::set<Watcher::Spot> overflows_;  // seen on small problems: they are intended
-  bool blocks_wait_ = false;
+  bool blocks_wait_ = false, has_signals_ = false;
+  std::optional<CheckFailure> unset_;
 };
 
 }  // namespace tunesmith
