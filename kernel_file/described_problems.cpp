@@ -302,8 +302,8 @@ std::optional<Problem> product_beyond_16_bits(const Facts& facts, const Problem&
   return std::nullopt;
 }
 
-// Returns small problems with a size as large as its range allows, for each size that has none in `known`,
-// and the largest problem of all: an index may be too narrow there alone.
+// Returns small problems with a size as large as its range allows, for each size that no known one has beyond
+// 16 bits, and the largest problem of all: an index may be too narrow there alone.
 std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
                                     const std::vector<Problem>& known) {
   constexpr std::array<std::int64_t, 4> others = {17, 16, 3, 1};
@@ -337,14 +337,14 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
     return one;
   };
   std::vector<Problem> found;
-  const auto has = [&](const Parameter& parameter, const Problem& one) {
-    const Value* const value = one.find(parameter.name);
-    return value != nullptr && *value == Value(range_of(parameter).most);
+  const auto reaches = [&](const Parameter& parameter, const Problem& one) {
+    constexpr std::int64_t beyond_16_bits = 1 << 16;
+    return one.integer(parameter.name) >= std::min(range_of(parameter).most, beyond_16_bits);
   };
   if (auto whole = made(nullptr, 0)) found.push_back(*std::move(whole));
   for (const Parameter& large : facts->description.parameters) {
     if (is_fixed(large) || found.size() == most) continue;
-    const auto is_there = [&](const Problem& one) { return has(large, one); };
+    const auto is_there = [&](const Problem& one) { return reaches(large, one); };
     if (std::any_of(known.begin(), known.end(), is_there) ||
         std::any_of(found.begin(), found.end(), is_there))
       continue;

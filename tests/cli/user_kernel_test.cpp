@@ -903,6 +903,28 @@ TEST_F(UserKernelTest, SmallProblemsReachFar) {
   EXPECT_THAT(above.out, HasSubstr("where x holds numbers from -1001 to -1000"));
 }
 
+// A compiler may take a variable that is set on one path only for what it is there, so that no plain run
+// shows it.
+TEST_F(UserKernelTest, AVariableThatIsReadBeforeItIsSetIsFound) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "no variant is watched beside another sanitizer";
+#endif
+  const auto check = [&](const std::string& declared) {
+    std::string text = twice("float more" + declared +
+                                 ";\n  if (threadIdx.x == 0) more = 0;\n  if (i < n) y[i] = 2 * x[i] + "
+                                 "more * PART;",
+                             compared);
+    text.replace(text.find("[64, 32, 128]"), 13, "[32]");
+    write(text);
+    return scratch.tunesmith("check twice.cu --device host --random 0 --problem n=70");
+  };
+  const Outcome right = check(" = 0");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  const Outcome wrong = check("");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_THAT(wrong.out, HasSubstr("Is one read before it is set, such as an element of an array?"));
+}
+
 // Numbers that are narrower than an int, and vectors.
 TEST_F(UserKernelTest, TakesNumbersAndVectorsAsTheFileNamesThem) {
   write(R"cu(/* tunesmith

@@ -56,13 +56,24 @@ CheckPart part_of(const Op& op, const Problem& problem, int set, Layout& layout)
   return part;
 }
 
+bool is_of_equals(const Contents& contents) {
+  return contents.spread == Contents::uniform && !contents.bounds && contents.least == contents.most;
+}
+
 // True if many elements of an input are equal in this set of values.
 bool has_many_equal(const Op& op, std::size_t set) {
   return std::any_of(op.arguments.begin(), op.arguments.end(), [&](const Argument& argument) {
     if (argument.role == Role::output || argument.contents.empty()) return false;
     const Contents& contents = argument.contents[(set - 1) % argument.contents.size()];
-    return contents.spread == Contents::few ||
-           (contents.spread == Contents::uniform && !contents.bounds && contents.least == contents.most);
+    return contents.spread == Contents::few || is_of_equals(contents);
+  });
+}
+
+// True if all integers of an input are equal.
+bool has_equal_integers(const Op& op, const Problem& problem, std::size_t set) {
+  return std::any_of(op.arguments.begin(), op.arguments.end(), [&](const Argument& argument) {
+    return argument.role != Role::output && !argument.contents.empty() && is_whole(argument.dtype(problem)) &&
+           is_of_equals(argument.contents[(set - 1) % argument.contents.size()]);
   });
 }
 
@@ -92,10 +103,17 @@ std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& lay
   for (std::size_t n = 0; n < std::max(others, companions.size()); ++n) {
     parts.push_back(part_of(op, companions[n % companions.size()], 1 + static_cast<int>(n % others), layout));
   }
+  const auto cost_of = [&](const Problem& one) { return std::max(bytes_moved(op, one), op.flops(one)); };
+  // A counter of 16 bits overflows in the largest companion alone, where all elements count there.
+  if (op.user_kernel != nullptr && companions.front() != problem &&
+      cost_of(companions.front()) <= most_with_all_values)
+    for (std::size_t n = 1; n <= others; ++n)
+      if (has_equal_integers(op, problem, n))
+        parts.push_back(part_of(op, companions.front(), static_cast<int>(n), layout));
   // For a user's own kernel the problem itself is also checked with many equal elements and with large sums:
   // a counter or a narrow sum overflows only there.
-  const double cost = std::max(bytes_moved(op, problem), op.flops(problem));
-  if (op.user_kernel == nullptr || companions.front() == problem || cost > most_with_all_values) return parts;
+  if (op.user_kernel == nullptr || companions.front() == problem || cost_of(problem) > most_with_all_values)
+    return parts;
   for (std::size_t n = 1; n <= others; ++n)
     if (has_many_equal(op, n) || has_large_sums(op, problem, n))
       parts.push_back(part_of(op, problem, static_cast<int>(n), layout));
