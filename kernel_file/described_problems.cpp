@@ -310,7 +310,9 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
   constexpr std::size_t most = 4;
   constexpr double times = 4;  // its arrays may be larger than other companions'
   constexpr double most_threads = 1 << 18;
-  constexpr double most_turns = 1 << 23;  // threads, times the large sizes that loops end by
+  // Threads or elements, of each of which a reference may have a thread, times the large sizes that loops end
+  // by.
+  constexpr double most_turns = 1 << 23;
   const auto& fixed = facts->description.compiled_in;
   const auto is_fixed = [&](const Parameter& parameter) {
     return !parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end();
@@ -327,13 +329,15 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
       const UsualSizes range = range_of(parameter);
       const bool is_large = large == nullptr || &parameter == large;
       const std::int64_t size = is_large ? range.most : std::clamp(other, range.least, range.most);
-      if (is_large && facts->description.of_loops.contains(parameter.name))
+      // Where `flops` says how much work there is, loops are not looked for, and a reference may do more.
+      if (is_large && (facts->description.flops || facts->description.of_loops.contains(parameter.name)))
         turns *= static_cast<double>(size);
       one.set(parameter.name, size);
     }
     if (one == problem || !why_not(facts, one).empty() || !is_small(facts, one, times)) return std::nullopt;
     const double threads = threads_of(facts, one);
-    if (threads > most_threads || threads * turns > most_turns) return std::nullopt;
+    if (threads > most_threads || std::max(threads, elements_of(facts, one)) * turns > most_turns)
+      return std::nullopt;
     return one;
   };
   std::vector<Problem> found;
