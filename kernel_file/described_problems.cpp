@@ -313,6 +313,7 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
   // Threads or elements, of each of which a reference may have a thread, times the large sizes that loops end
   // by.
   constexpr double most_turns = 1 << 23;
+  constexpr std::int64_t most_without_loops = 2048;
   const auto& fixed = facts->description.compiled_in;
   const auto is_fixed = [&](const Parameter& parameter) {
     return !parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end();
@@ -329,9 +330,10 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
       const UsualSizes range = range_of(parameter);
       const bool is_large = large == nullptr || &parameter == large;
       const std::int64_t size = is_large ? range.most : std::clamp(other, range.least, range.most);
-      // Where `flops` says how much work there is, loops are not looked for, and a reference may do more.
-      if (is_large && (facts->description.flops || facts->description.of_loops.contains(parameter.name)))
-        turns *= static_cast<double>(size);
+      // A reference may do more than the kernel's loops or `flops` say.
+      const bool may_loop = facts->description.flops || size > most_without_loops ||
+                            facts->description.of_loops.contains(parameter.name);
+      if (is_large && may_loop) turns *= static_cast<double>(size);
       one.set(parameter.name, size);
     }
     if (one == problem || !why_not(facts, one).empty() || !is_small(facts, one, times)) return std::nullopt;
