@@ -449,7 +449,8 @@ void say_sampled_sizes(const Files& files, const Sources& sources, const Sources
   }
   for (const auto& [target, size] : sizes_of(blocks_of(compile(drawn, cache), drawn)))
     sizes[target].bytes += every * size.bytes;
-  std::cout << "tunesmith_pack: some " << say_sizes(sizes) / 1024 << " KiB in all\n";
+  const std::size_t bytes = say_sizes(sizes);
+  std::cout << "tunesmith_pack: some " << bytes / 1024 << " KiB in all\n";
 }
 
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
