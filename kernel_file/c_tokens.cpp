@@ -19,6 +19,31 @@ bool begins_directive(std::string_view code, std::size_t at) {
   return skip_space(code, begin) == at;
 }
 
+std::vector<Stretch> stretches_of(std::string_view code) {
+  std::vector<Stretch> all;
+  std::size_t from = 0;
+  const auto add_code = [&](std::size_t end) {
+    if (end > from) all.push_back({.begin = from, .end = end});
+  };
+  for (std::size_t at = 0; (at = code.find('#', at)) != std::string_view::npos;) {
+    if (!begins_directive(code, at)) {
+      ++at;
+      continue;
+    }
+    const std::size_t begin = line_begin(code, at);
+    add_code(begin);
+    Stretch line{.kind = Stretch::Kind::other, .begin = begin, .end = behind_directive(code, at)};
+    for (at = skip_space(code, at + 1); at < line.end && is_name(code[at]); ++at) line.word += code[at];
+    if (line.word.starts_with("if")) line.kind = Stretch::Kind::opens;
+    if (line.word.starts_with("el")) line.kind = Stretch::Kind::splits;
+    if (line.word == "endif") line.kind = Stretch::Kind::closes;
+    at = from = line.end;
+    all.push_back(std::move(line));
+  }
+  add_code(code.size());
+  return all;
+}
+
 Tokens tokens_of(std::string_view code, std::size_t begin, std::size_t end) {
   Tokens all;
   for (std::size_t at = begin; at < end;) {

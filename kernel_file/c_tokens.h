@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,22 @@ bool begins_directive(std::string_view code, std::size_t at);
 
 /// Returns the position of the first character behind the preprocessor line, with its continuations.
 std::size_t behind_directive(std::string_view code, std::size_t at);
+
+/// A line of the preprocessor with its continuations, or the code between two of them.
+struct Stretch {
+  enum class Kind {
+    code,
+    opens,
+    splits,
+    closes,
+    other
+  } kind = Kind::code;  // #if…, #el…, #endif, other lines
+  std::size_t begin = 0, end = 0;
+  std::string word = {};  ///< of a line of the preprocessor: "ifdef"
+};
+
+/// Returns the stretches of the code, in their order.
+std::vector<Stretch> stretches_of(std::string_view code);
 
 /// Returns the tokens of a range: words, numbers, "::", "->", "##", and other characters one by one.
 Tokens tokens_of(std::string_view code, std::size_t begin, std::size_t end);

@@ -59,6 +59,28 @@ std::vector<std::int64_t> around_tiles(const Description& description) {
   return around;
 }
 
+UsualSizes range_of(const Parameter& parameter) {
+  return parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
+}
+
+// True of an integer that is not named in `fixed`.
+bool is_free(const Parameter& parameter, const std::vector<std::string>& fixed) {
+  return parameter.is_integer() && std::find(fixed.begin(), fixed.end(), parameter.name) == fixed.end();
+}
+
+// Returns the problem with other values of its free parameters, within their usual ranges.
+template <typename SizeOf>
+Problem of_integers(const Facts& facts, const Problem& problem, const std::vector<std::string>& fixed,
+                    SizeOf&& size_of) {
+  Problem one = problem;
+  for (const Parameter& parameter : facts->description.parameters) {
+    if (!is_free(parameter, fixed)) continue;
+    const UsualSizes range = range_of(parameter);
+    one.set(parameter.name, std::clamp<std::int64_t>(size_of(parameter), range.least, range.most));
+  }
+  return one;
+}
+
 // Returns small allowed problems with awkward sizes, the same ones on each call. Parameters named in `fixed`
 // keep their values.
 std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
@@ -66,32 +88,20 @@ std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
   std::vector<Problem> found;
   Random random(2);
   const std::vector<std::int64_t> around = around_tiles(facts->description);
-  const auto of_integers = [&](auto&& size_of) {
-    Problem one = problem;
-    std::size_t n = 0;
-    for (const Parameter& parameter : facts->description.parameters) {
-      if (!parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end())
-        continue;
-      const UsualSizes range = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
-      one.set(parameter.name, std::clamp(size_of(n++), range.least, range.most));
-    }
-    return one;
-  };
   std::size_t count = 0;  // the number of these parameters
-  of_integers([&](std::size_t n) {
-    count = n + 1;
-    return std::int64_t{1};
-  });
+  for (const Parameter& one : facts->description.parameters) count += is_free(one, fixed) ? 1 : 0;
   const auto few = [&] { return awkward[1 + random.below(awkward.size() - 1)]; };
   for (int draw = 0; draw < most_draws && found.size() < drawn_companions; ++draw) {
     // First all sizes are 1; then each alone is at its least; then alternately any small sizes, and one size
     // around the tiles.
     const auto at = static_cast<std::size_t>(draw);
     const std::size_t chosen = count > 0 ? random.below(count) : 0;
-    Problem one = of_integers([&](std::size_t n) -> std::int64_t {
-      if (at == 0 || (at <= count && n == at - 1)) return 1;
+    std::size_t n = 0;
+    Problem one = of_integers(facts, problem, fixed, [&](const Parameter&) {
+      const std::size_t place = n++;
+      if (at == 0 || (at <= count && place == at - 1)) return std::int64_t{1};
       if (at <= count) return few();
-      if (at % 2 == 0 && n == chosen && !around.empty()) return around[random.below(around.size())];
+      if (at % 2 == 0 && place == chosen && !around.empty()) return around[random.below(around.size())];
       return awkward[random.below(awkward.size())];
     });
     if (one == problem || std::find(found.begin(), found.end(), one) != found.end()) continue;
@@ -100,7 +110,7 @@ std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
   // A rule may ask for whole blocks of several tiles.
   constexpr std::size_t enough = 3;
   for (int draw = 0; draw < most_draws && found.size() < enough && !around.empty(); ++draw) {
-    Problem one = of_integers([&](std::size_t) -> std::int64_t {
+    Problem one = of_integers(facts, problem, fixed, [&](const Parameter&) {
       const std::int64_t tile = around[random.below(around.size() / 4) * 4 + 1];
       return random.below(2) == 0 ? tile * static_cast<std::int64_t>(1 + random.below(16))
                                   : awkward[random.below(awkward.size())];
@@ -161,24 +171,14 @@ std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) 
   constexpr double times = 4;  // its arrays may be larger than other companions'
   constexpr double most_threads = 1 << 20;
   std::vector<Problem> found;
-  const auto range_of = [](const Parameter& parameter) {
-    return parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
-  };
-  const auto is_fixed = [&](const Parameter& parameter) {
-    const auto& fixed = facts->description.compiled_in;
-    return !parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end();
-  };
+  const auto& fixed = facts->description.compiled_in;
   for (const Parameter& large : facts->description.parameters) {
-    if (found.size() == most || is_fixed(large) || range_of(large).most <= signed_limit) continue;
+    if (found.size() == most || !is_free(large, fixed) || range_of(large).most <= signed_limit) continue;
     if (!facts->description.flops && facts->description.of_loops.contains(large.name)) continue;
     for (const auto& [beyond, other] : sizes) {
-      Problem one = problem;
-      for (const Parameter& parameter : facts->description.parameters) {
-        if (is_fixed(parameter)) continue;
-        const UsualSizes range = range_of(parameter);
-        one.set(parameter.name,
-                std::clamp(parameter.name == large.name ? beyond : other, range.least, range.most));
-      }
+      Problem one = of_integers(facts, problem, fixed, [&](const Parameter& parameter) {
+        return parameter.name == large.name ? beyond : other;
+      });
       if (!why_not(facts, one).empty() || !is_small(facts, one, times) ||
           threads_of(facts, one) > most_threads)
         continue;
@@ -196,17 +196,11 @@ std::optional<Problem> beyond_the_grid(const Facts& facts, const Problem& proble
   constexpr double times = 12;  // its arrays may be larger than other companions'
   const auto& fixed = facts->description.compiled_in;
   for (const Parameter& large : facts->description.parameters) {
-    if (!large.is_integer() || std::find(fixed.begin(), fixed.end(), large.name) != fixed.end()) continue;
+    if (!is_free(large, fixed)) continue;
     if (!facts->description.flops && facts->description.of_loops.contains(large.name)) continue;
     const auto with = [&](std::int64_t size) {
-      Problem one = problem;
-      for (const Parameter& parameter : facts->description.parameters) {
-        if (!parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end())
-          continue;
-        const UsualSizes range = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
-        one.set(parameter.name, std::clamp(parameter.name == large.name ? size : 1, range.least, range.most));
-      }
-      return one;
+      return of_integers(facts, problem, fixed,
+                         [&](const Parameter& parameter) { return parameter.name == large.name ? size : 1; });
     };
     const auto threads = [&](std::int64_t size) {
       const Problem one = with(size);
@@ -238,26 +232,18 @@ std::vector<Problem> beyond_8_bits(const Facts& facts, const Problem& problem,
   constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> sizes = {{{293, 3}, {272, 16}, {293, 1}}};
   constexpr std::size_t most = 3;
   const auto& fixed = facts->description.compiled_in;
-  const auto is_fixed = [&](const Parameter& parameter) {
-    return !parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end();
-  };
   std::vector<Problem> found;
   for (const Parameter& large : facts->description.parameters) {
-    const UsualSizes range = large.usual.value_or(UsualSizes{large.minimum, large.maximum});
     const bool is_there = std::any_of(known.begin(), known.end(), [&](const Problem& one) {
       const Value* const value = one.find(large.name);
       return value != nullptr && std::holds_alternative<std::int64_t>(*value) &&
              std::get<std::int64_t>(*value) > limit;
     });
-    if (found.size() == most || is_fixed(large) || is_there || range.most <= limit) continue;
+    if (found.size() == most || !is_free(large, fixed) || is_there || range_of(large).most <= limit) continue;
     for (const auto& [beyond, other] : sizes) {
-      Problem one = problem;
-      for (const Parameter& parameter : facts->description.parameters) {
-        if (is_fixed(parameter)) continue;
-        const UsualSizes its = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
-        one.set(parameter.name,
-                std::clamp(parameter.name == large.name ? beyond : other, its.least, its.most));
-      }
+      Problem one = of_integers(facts, problem, fixed, [&](const Parameter& parameter) {
+        return parameter.name == large.name ? beyond : other;
+      });
       if (!why_not(facts, one).empty() || !is_small(facts, one) || threads_of(facts, one) > most_threads)
         continue;
       found.push_back(std::move(one));
@@ -277,23 +263,16 @@ std::optional<Problem> product_beyond_16_bits(const Facts& facts, const Problem&
   const auto& fixed = facts->description.compiled_in;
   std::vector<const Parameter*> large;
   for (const Parameter& one : facts->description.parameters)
-    if (one.is_integer() && std::find(fixed.begin(), fixed.end(), one.name) == fixed.end() &&
-        (facts->description.flops || !facts->description.of_loops.contains(one.name)))
+    if (is_free(one, fixed) && (facts->description.flops || !facts->description.of_loops.contains(one.name)))
       large.push_back(&one);
   for (std::size_t i = 0; i < large.size(); ++i)
     for (std::size_t j = i + 1; j < large.size(); ++j)
       for (const auto& [size, other] : sizes) {
-        Problem one = problem;
-        std::int64_t product = 1;
-        for (const Parameter& parameter : facts->description.parameters) {
-          if (!parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end())
-            continue;
-          const UsualSizes range = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
-          const bool is_large = &parameter == large[i] || &parameter == large[j];
-          const std::int64_t value = std::clamp(is_large ? size : other, range.least, range.most);
-          if (is_large) product *= value;
-          one.set(parameter.name, value);
-        }
+        const Problem one = of_integers(facts, problem, fixed, [&](const Parameter& parameter) {
+          return &parameter == large[i] || &parameter == large[j] ? size : other;
+        });
+        const std::int64_t product = std::get<std::int64_t>(*one.find(large[i]->name)) *
+                                     std::get<std::int64_t>(*one.find(large[j]->name));
         if (product > beyond && elements_of(facts, one) > static_cast<double>(beyond) &&
             why_not(facts, one).empty() && is_small(facts, one, times) &&
             threads_of(facts, one) <= most_threads)

@@ -407,16 +407,11 @@ HostCode::HostCode(std::string_view code) : code_(code) {
     made.close = one.close;
     functions_.push_back(std::move(made));
   }
-  for (std::size_t at = 0; at < code.size();) {
-    if (!begins_directive(code, at)) {
-      at = code.find('#', at + 1);
-      if (at == std::string_view::npos) break;
-      continue;
-    }
-    const std::size_t end = behind_directive(code, at);
-    std::string line(code.substr(at, end - at));
+  for (const Stretch& one : stretches_of(code)) {
+    if (one.word != "define") continue;
+    std::string line(code.substr(one.begin, one.end - one.begin));
     std::replace(line.begin(), line.end(), '\\', ' ');
-    static const std::regex define(R"(#\s*define\s+(\w+)(\(([\w\s,]*)\))?([^]*))");
+    static const std::regex define(R"(\s*#\s*define\s+(\w+)(\(([\w\s,]*)\))?([^]*))");
     std::smatch match;
     if (std::regex_match(line, match, define)) {
       Macro macro;
@@ -424,7 +419,6 @@ HostCode::HostCode(std::string_view code) : code_(code) {
       macro.body = squeezed(match[4].str());
       macros_.emplace(match[1].str(), std::move(macro));  // the first one, as with #ifndef
     }
-    at = end;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "generator/c_characters.h"
+#include "kernel_file/c_tokens.h"
 #include "kernel_file/c_type.h"
 #include "kernel_file/declarations.h"
 #include "kernel_file/preprocessor.h"
@@ -250,7 +251,6 @@ std::vector<std::string> lists_of_branches(const std::string& list) {
     std::vector<std::string> branches = {""};
     bool has_else = false;
   };
-  std::size_t at = 0;
   const auto append = [&](const std::vector<std::string>& branches) {
     std::vector<std::string> all;
     for (const std::string& before : chosen)
@@ -260,34 +260,28 @@ std::vector<std::string> lists_of_branches(const std::string& list) {
   };
   std::optional<Group> group;
   int depth = 0;
-  while (at < list.size()) {
-    const std::size_t end = std::min(line_end(list, at) + 1, list.size());
-    const std::string line = list.substr(at, end - at);
-    const std::size_t first = skip_space(line, 0);
-    std::string word;
-    if (first < line.size() && line[first] == '#')
-      for (std::size_t i = skip_space(line, first + 1); i < line.size() && is_name(line[i]); ++i)
-        word += line[i];
-    at = end;
-    if (word.starts_with("if") && depth++ == 0) {
+  for (const Stretch& one : stretches_of(list)) {
+    const std::string text = list.substr(one.begin, one.end - one.begin);
+    if (one.kind == Stretch::Kind::opens && depth++ == 0) {
       group.emplace();
-    } else if (word == "endif" && depth > 0 && --depth == 0) {
+    } else if (one.kind == Stretch::Kind::closes && depth > 0 && --depth == 0) {
       // A branch that is not compiled is blank here.
-      std::erase_if(group->branches,
-                    [](const std::string& one) { return std::all_of(one.begin(), one.end(), is_space); });
+      std::erase_if(group->branches, [](const std::string& branch) {
+        return std::all_of(branch.begin(), branch.end(), is_space);
+      });
       if (!group->has_else || group->branches.empty()) group->branches.emplace_back();
       std::vector<std::string> inner;
-      for (const std::string& one : group->branches)
-        for (std::string& each : lists_of_branches(one)) inner.push_back(std::move(each));
+      for (const std::string& branch : group->branches)
+        for (std::string& each : lists_of_branches(branch)) inner.push_back(std::move(each));
       append(inner);
       group.reset();
-    } else if (word.starts_with("el") && depth == 1) {
-      group->has_else |= word == "else";
+    } else if (one.kind == Stretch::Kind::splits && depth == 1) {
+      group->has_else |= one.word == "else";
       group->branches.emplace_back();
     } else if (group) {
-      group->branches.back() += line;
+      group->branches.back() += text;
     } else {
-      append({line});
+      append({text});
     }
   }
   return chosen;

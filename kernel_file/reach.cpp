@@ -358,52 +358,45 @@ std::string evened(std::string code) {
     }
     one.places.clear();
   };
-  for (std::size_t at = 0; at < code.size();) {
-    if (begins_directive(code, at)) {
-      const std::size_t end = behind_directive(code, at);
-      std::size_t begin = at + 1;
-      while (begin < code.size() && (code[begin] == ' ' || code[begin] == '\t')) ++begin;
-      const std::string_view words = std::string_view(code).substr(begin, 4);
-      if (words.starts_with("if"))
-        around.push_back({.braces = braces, .parentheses = parentheses, .scopes = scopes});
-      if (!around.empty() && (words.starts_with("if") || words.starts_with("el") || words == "endi"))
-        around.back().lines.push_back(at);
-      if (words.starts_with("if")) {
-      } else if (words.starts_with("el") && !around.empty()) {
-        end_branch(around.back());
-        around.back().has_else |= words == "else";
-        braces = around.back().braces;
-        parentheses = around.back().parentheses;
-        scopes = around.back().scopes;
-      } else if (words.starts_with("endi") && !around.empty()) {
-        Condition one = std::move(around.back());
-        around.pop_back();
-        end_branch(one);
-        const bool is_in_function = !one.scopes.empty() && one.scopes.back();
-        if (is_in_function && one.is_alike && one.has_else && *one.first != std::pair(0, 0)) {
-          for (const std::size_t place : one.removed) code[place] = ' ';
-          for (std::size_t place : one.lines) {
-            code[place] = ' ';
-            place = skip_space(code, place);
-            while (place < code.size() && is_name(code[place])) code[place++] = ' ';
-          }
+  for (const Stretch& line : stretches_of(code)) {
+    if (line.kind == Stretch::Kind::opens)
+      around.push_back({.braces = braces, .parentheses = parentheses, .scopes = scopes});
+    if (line.kind != Stretch::Kind::code && line.kind != Stretch::Kind::other && !around.empty())
+      around.back().lines.push_back(skip_space(code, line.begin));
+    if (line.kind == Stretch::Kind::splits && !around.empty()) {
+      end_branch(around.back());
+      around.back().has_else |= line.word == "else";
+      braces = around.back().braces;
+      parentheses = around.back().parentheses;
+      scopes = around.back().scopes;
+    } else if (line.kind == Stretch::Kind::closes && !around.empty()) {
+      Condition one = std::move(around.back());
+      around.pop_back();
+      end_branch(one);
+      const bool is_in_function = !one.scopes.empty() && one.scopes.back();
+      if (is_in_function && one.is_alike && one.has_else && *one.first != std::pair(0, 0)) {
+        for (const std::size_t place : one.removed) code[place] = ' ';
+        for (std::size_t place : one.lines) {
+          code[place] = ' ';
+          place = skip_space(code, place);
+          while (place < code.size() && is_name(code[place])) code[place++] = ' ';
         }
-        braces = one.braces + one.first->first;
-        parentheses = one.parentheses + one.first->second;
-        scopes = std::move(one.scopes_behind);
       }
-      at = end;
-      continue;
+      braces = one.braces + one.first->first;
+      parentheses = one.parentheses + one.first->second;
+      scopes = std::move(one.scopes_behind);
     }
-    const char c = code[at];
-    braces += c == '{' ? 1 : c == '}' ? -1 : 0;
-    parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (c == '{' || c == '}' || c == '(' || c == ')')
-      for (Condition& one : around) one.places.push_back(at);
-    if (c == '{') scopes.push_back(before == ')' || (!scopes.empty() && scopes.back()));
-    if (c == '}' && !scopes.empty()) scopes.pop_back();
-    if (!is_space(c)) before = c;
-    ++at;
+    if (line.kind != Stretch::Kind::code) continue;
+    for (std::size_t at = line.begin; at < line.end; ++at) {
+      const char c = code[at];
+      braces += c == '{' ? 1 : c == '}' ? -1 : 0;
+      parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (c == '{' || c == '}' || c == '(' || c == ')')
+        for (Condition& one : around) one.places.push_back(at);
+      if (c == '{') scopes.push_back(before == ')' || (!scopes.empty() && scopes.back()));
+      if (c == '}' && !scopes.empty()) scopes.pop_back();
+      if (!is_space(c)) before = c;
+    }
   }
   return code;
 }
@@ -428,14 +421,6 @@ class Splitter {
   }
 
  private:
-  std::string_view word_of_directive(std::size_t at) const {
-    std::size_t begin = at + 1;
-    while (begin < code_.size() && (code_[begin] == ' ' || code_[begin] == '\t')) ++begin;
-    std::size_t end = begin;
-    while (end < code_.size() && is_name(code_[end])) ++end;
-    return code_.substr(begin, end - begin);
-  }
-
   // Computes the branch of each line, and tells whether each branch has as many opening as closing braces.
   bool is_even() {
     struct Condition {
@@ -448,34 +433,32 @@ class Splitter {
     std::size_t line = 0;
     branch_.assign(1 + static_cast<std::size_t>(std::count(code_.begin(), code_.end(), '\n')), 0);
     const auto branch = [&] { return around.empty() ? 0 : around.back().branch; };
-    for (std::size_t at = 0; at < code_.size();) {
-      if (begins_directive(code_, at)) {
-        const std::string_view word = word_of_directive(at);
-        const bool begins = word.starts_with("if"), splits = word.starts_with("el"), ends = word == "endif";
-        if ((splits || ends) && around.empty()) return false;
-        if ((splits || ends) && !around.back().is_decided &&
-            (around.back().braces != braces || around.back().parentheses != parentheses))
-          return false;
-        const std::size_t end = behind_directive(code_, at);
-        const std::size_t inner = line + static_cast<std::size_t>(std::count(
-                                             code_.begin() + static_cast<std::ptrdiff_t>(at),
-                                             code_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
-        const bool is_decided = inner < lines_.size() && lines_[inner] == Truth::yes;
-        if (begins) around.push_back({braces, parentheses, 0, is_decided});
-        if (splits) around.back().is_decided = is_decided;
-        if (begins || splits)
-          around.back().branch =
-              is_decided ? (around.size() > 1 ? around[around.size() - 2].branch : 0) : ++branches;
-        if (ends) around.pop_back();
-        for (; at < end; ++at)
-          if (code_[at] == '\n') branch_[++line] = branch();
+    for (const Stretch& one : stretches_of(code_)) {
+      if (one.kind == Stretch::Kind::code) {
+        for (const char c : code_.substr(one.begin, one.end - one.begin)) {
+          braces += c == '{' ? 1 : c == '}' ? -1 : 0;
+          parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
+          if (!around.empty() && !around.back().is_decided && braces < around.back().braces) return false;
+          if (c == '\n') branch_[++line] = branch();
+        }
         continue;
       }
-      const char c = code_[at++];
-      braces += c == '{' ? 1 : c == '}' ? -1 : 0;
-      parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
-      if (!around.empty() && !around.back().is_decided && braces < around.back().braces) return false;
-      if (c == '\n') branch_[++line] = branch();
+      const bool begins = one.kind == Stretch::Kind::opens, splits = one.kind == Stretch::Kind::splits,
+                 ends = one.kind == Stretch::Kind::closes;
+      if ((splits || ends) && around.empty()) return false;
+      if ((splits || ends) && !around.back().is_decided &&
+          (around.back().braces != braces || around.back().parentheses != parentheses))
+        return false;
+      const std::string_view words = code_.substr(one.begin, one.end - one.begin);
+      const auto lines = static_cast<std::size_t>(std::count(words.begin(), words.end(), '\n'));
+      const bool is_decided = line + lines < lines_.size() && lines_[line + lines] == Truth::yes;
+      if (begins) around.push_back({braces, parentheses, 0, is_decided});
+      if (splits) around.back().is_decided = is_decided;
+      if (begins || splits)
+        around.back().branch =
+            is_decided ? (around.size() > 1 ? around[around.size() - 2].branch : 0) : ++branches;
+      if (ends) around.pop_back();
+      for (std::size_t i = 0; i < lines; ++i) branch_[++line] = branch();
     }
     return around.empty() && braces == 0 && parentheses == 0;
   }
@@ -485,39 +468,31 @@ class Splitter {
   }
 
   void read_macros() {
-    for (std::size_t at = 0; at < code_.size();) {
-      if (!begins_directive(code_, at)) {
-        ++at;
-        continue;
-      }
-      const std::size_t end = behind_directive(code_, at);
-      if (word_of_directive(at) == "define") {
-        std::string line(code_.substr(at, end - at));
-        std::size_t begin = line.find("define") + std::string_view("define").size();
-        begin = skip_space(line, begin);
-        std::size_t stop = begin;
-        while (stop < line.size() && is_name(line[stop])) ++stop;
-        Construct macro;
-        macro.kind = Construct::Kind::macro;
-        macro.text = number_;
-        macro.names = {line.substr(begin, stop - begin)};
-        // Behind # stands no directive here: the tokens are read without the first line's head.
-        for (std::size_t i = at + stop; i < end;) {
-          if (is_space(code_[i]) || code_[i] == '\\') {
-            ++i;
-            continue;
-          }
-          std::size_t behind = i + 1;
-          if (is_name(code_[i]))
-            while (behind < end && is_name(code_[behind])) ++behind;
-          else if (code_.substr(i, 2) == "##" || code_.substr(i, 2) == "->" || code_.substr(i, 2) == "::")
-            behind = i + 2;
-          macro.tokens.push_back({code_.substr(i, behind - i), i});
-          i = behind;
+    for (const Stretch& one : stretches_of(code_)) {
+      if (one.word != "define") continue;
+      const std::string_view line = code_.substr(one.begin, one.end - one.begin);
+      const std::size_t begin = skip_space(line, line.find("define") + std::string_view("define").size());
+      std::size_t stop = begin;
+      while (stop < line.size() && is_name(line[stop])) ++stop;
+      Construct macro;
+      macro.kind = Construct::Kind::macro;
+      macro.text = number_;
+      macro.names.emplace_back(line.substr(begin, stop - begin));
+      // Behind # stands no directive here: the tokens are read without the first line's head.
+      for (std::size_t i = one.begin + stop; i < one.end;) {
+        if (is_space(code_[i]) || code_[i] == '\\') {
+          ++i;
+          continue;
         }
-        constructs_.push_back(std::move(macro));
+        std::size_t behind = i + 1;
+        if (is_name(code_[i]))
+          while (behind < one.end && is_name(code_[behind])) ++behind;
+        else if (code_.substr(i, 2) == "##" || code_.substr(i, 2) == "->" || code_.substr(i, 2) == "::")
+          behind = i + 2;
+        macro.tokens.push_back({code_.substr(i, behind - i), i});
+        i = behind;
       }
-      at = end;
+      constructs_.push_back(std::move(macro));
     }
   }
 

@@ -64,6 +64,8 @@ TEST(OwnSource, ParametersMayDependOnABranch) {
   EXPECT_GT(line_of_others("\n#if TURNED\nfloat* y, float* x,\n#else\nfloat* x, float* y,\n#endif\nint n"),
             0);
   EXPECT_GT(line_of_others("float* y\n#ifdef COUNTED\n, int n\n#endif\n"), 0);
+  EXPECT_EQ(line_of_others("\n#if TURNED && \\\n    WIDE\nfloat* y,\n#else\nfloat* y,\n#endif\nint n"), 0)
+      << "a condition that a backslash continues is no parameter";
   // In two definitions.
   const auto two = kernels_of(vector +
                               "#if TURNED\n__global__ void k(vector* y, int n) {}\n#else\n__global__ void "

@@ -62,9 +62,10 @@ TEST(Reach, HostCodeAndOtherKernelsAreLeftOut) {
 }
 
 TEST(Reach, BranchesMayOpenTheSameBraces) {
-  const auto with = [](const std::string& first, const std::string& second, const std::string& behind) {
-    return reached("#define WIDE 1\nfloat f(int n) {\n#if AXIS == WIDE\n  " + first + "\n#else\n  " + second +
-                   "\n#endif\n    n += 1;\n  " + behind + "\n  return n;\n}\n" + tuned_k +
+  std::string equals = "AXIS == WIDE";
+  const auto with = [&](const std::string& first, const std::string& second, const std::string& behind) {
+    return reached("#define WIDE 1\nfloat f(int n) {\n#if " + equals + "\n  " + first + "\n#else\n  " +
+                   second + "\n#endif\n    n += 1;\n  " + behind + "\n  return n;\n}\n" + tuned_k +
                    "int main() { k<<<1, 32>>>(x, 10); }\n");
   };
   for (const auto& [first, second, behind] :
@@ -81,6 +82,9 @@ TEST(Reach, BranchesMayOpenTheSameBraces) {
     EXPECT_NE(left.find(first), std::string::npos) << left;
     EXPECT_NE(left.find(second), std::string::npos) << left;
   }
+  equals = "AXIS == \\\n  (WIDE ? WIDE : {2})";  // a backslash continues it; its brackets are no code
+  const std::string left = with("for (;;) {", "while (n < 9) {", "}");
+  EXPECT_EQ(left.find("main"), std::string::npos) << left;
 }
 
 TEST(Reach, AnOverloadSetIsKeptAsAWhole) {
