@@ -111,11 +111,12 @@ std::string Describer::text() {
   find_arrays();
   find_symbols();
   settle_grid_axes();
-  settle_outputs_by_block();
+  settle_arrays_by_grid();
   find_shared();
   replace_computed();
   find_indices();
   limit_grid();
+  add_rules_of_loops();
   return written();
 }
 
@@ -223,8 +224,18 @@ std::string Describer::written() {
     else
       text += "instantiate = " + in_quotes(kernel_.name + "<" + words + ">") + "\n";
   }
-  std::set<std::string> of_arguments(arguments_.begin(), arguments_.end());
   if (!compiled_in_.empty()) text += "compiled_in = " + listed_texts(compiled_in_) + "\n";
+  static const std::regex in_half(R"(\b(__h(fma|add|sub|mul)2?(_rn)?\b|h(exp|sqrt|rcp)2?\b))");
+  const bool has_f32 = std::any_of(arrays_.begin(), arrays_.end(), [&](const Array& one) {
+    const auto parameter = std::find_if(kernel_.parameters.begin(), kernel_.parameters.end(),
+                                        [&](const auto& each) { return each.name == one.name; });
+    return !one.role.empty() && parameter != kernel_.parameters.end() &&
+           c_type(parameter->type, code_).dtype == DType::f32;
+  });
+  if (const std::int64_t bytes = bounds_->alignment(); bytes > 0)
+    add_line(text, "alignment_bytes = \"" + std::to_string(bytes) + "\"", "the kernel's wide accesses");
+  if (has_f32 && std::regex_search(device_text_, in_half))
+    add_line(text, "tolerance = 0.02", "a guess: it computes in 16 bits what it writes in 32");
   if (!zeroed_.empty()) text += "zeroed = " + listed_texts(zeroed_) + "\n";
 
   text += "\n[problem]\n";
@@ -277,7 +288,10 @@ std::string Describer::written() {
   std::vector<std::string> rules;
   if (needs_rule) rules.push_back(threads + " <= 1024");
   rules.insert(rules.end(), rules_.begin(), rules_.end());
-  if (!rules.empty()) text += "\n[rules]\nmust = " + listed_texts(rules) + "\n";
+  if (!rules.empty() || !problem_rules_.empty()) text += "\n[rules]\n";
+  if (!rules.empty()) text += "must = " + listed_texts(rules) + "\n";
+  if (!problem_rules_.empty())
+    add_line(text, "problem = " + listed_texts(problem_rules_), "as the program's loop has it");
 
   if (limits_registers || !types_beside_.empty()) text += "\n[compile]\n";
   if (limits_registers) text += "maxrregcount = \"REGISTERS\"\n";

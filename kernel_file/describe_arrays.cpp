@@ -255,6 +255,17 @@ void Describer::find_indices() {
       const bool is_held =
           is_index(element(one.name)) ||
           std::any_of(held.begin(), held.end(), [&](const std::string& name) { return is_index(name); });
+      // table[row * width + i], table + row * width: a row of the table
+      const auto is_row = [&](const std::string& words) {
+        return other.extents.size() > 1 &&
+               std::regex_search(body_,
+                                 std::regex("\\b" + other.name + R"(\s*(?:\[|\+)\s*)" + words + R"(\s*\*)"));
+      };
+      const bool is_row_held =
+          !is_range && !is_held &&
+          (is_row(element(one.name)) ||
+           std::any_of(held.begin(), held.end(), [&](const std::string& name) { return is_row(name); }));
+      if (is_row_held && one.values.empty()) one.values = "index(" + other.extents.front() + ")";
       if (!is_range && !is_held) continue;
       if (is_range && (is_unknown || is_guess)) {
         std::string& size = size_of_ranges[one.name];

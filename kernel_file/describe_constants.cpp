@@ -105,7 +105,9 @@ void Describer::find_template() {
   bool is_needed = false;
   for (std::size_t i = 0; i < kernel_.template_parameters.size(); ++i) {
     const TemplateParameter& one = kernel_.template_parameters[i];
-    const std::string argument = i < given.size() ? given[i] : one.initial;
+    std::string argument = i < given.size() ? given[i] : one.initial;
+    if (launch_ && i < given.size())
+      if (const auto of_function = host_->template_argument(argument, place_.at)) argument = *of_function;
     if (one.kind == TemplateParameter::Kind::other)
       throw UsageError("The kernel " + kernel_.name + " of " + file_.path +
                        " has a template parameter that is a pack or a template; such kernels are not "
@@ -120,7 +122,7 @@ void Describer::find_template() {
         if (types_[one.name] == dtype_) {
           arguments.push_back(one.name);
         } else {
-          arguments.push_back(argument);
+          arguments.push_back(dtype.empty() ? element_of_template(one.name) : argument);
           is_needed = true;
         }
       } else if (!dtype.empty()) {
@@ -139,6 +141,21 @@ void Describer::find_template() {
     }
     const std::optional<std::int64_t> value = argument.empty() ? std::nullopt : value_of(argument);
     const bool is_bool = one.type == "bool";
+    // reduce<BLOCK, BLOCK / 32>: the second argument follows from the first, so it is no axis.
+    Names names;
+    const auto made = argument.empty() ? std::nullopt : host_->resolved(argument, place_, names);
+    std::set<std::string> used;
+    if (made && !made->parts.empty()) gather_names(*made, used);
+    if (!used.empty() && std::all_of(used.begin(), used.end(),
+                                     [&](const std::string& name) { return meanings_.contains(name); })) {
+      arguments.push_back(with(*made, meanings_).text());
+      is_needed = true;
+      continue;
+    }
+    if (made && made->kind == HostExpression::Kind::name && !one.name.empty() && made->word != one.name)
+      meanings_[made->word] = {.kind = HostExpression::Kind::name, .word = one.name};
+    else if (made && made->kind == HostExpression::Kind::name)
+      meanings_[made->word] = *made;
     if (is_bool && value) {
       arguments.emplace_back(*value != 0 ? "true" : "false");
       is_needed = true;

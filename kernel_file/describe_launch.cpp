@@ -57,6 +57,7 @@ void Describer::gather_names(const HostExpression& one, std::set<std::string>& n
 void Describer::find_block() {
   std::vector<HostExpression> all;
   if (launch_) all = host_->components(launch_->block, place_, names_);
+  for (HostExpression& one : all) one = with(one, meanings_);  // the host's names of template arguments
   const auto name_of = [](const std::string& word) {
     return HostExpression{.kind = HostExpression::Kind::name, .word = word};
   };
@@ -161,6 +162,7 @@ void Describer::find_block() {
       add_axis(std::move(axis));
       block_.push_back(name);
       if (one.kind == HostExpression::Kind::name) meanings_[one.word] = name_of(name);
+      if (!value && !one.parts.empty()) block_expressions_.emplace_back(one, name);
       numbers_[i] = now;
       block_names_[i] = name;
     } else if (value) {
@@ -200,6 +202,8 @@ bool Describer::is_identifier_here(const std::string& name) {
 }
 
 HostExpression Describer::with_block(const HostExpression& one, std::size_t i) const {
+  for (const auto& [expression, name] : block_expressions_)  // min(n, 1024) threads
+    if (one == expression) return {.kind = HostExpression::Kind::name, .word = name};
   HostExpression made = one;
   for (HostExpression& part : made.parts) part = with_block(part, i);
   const bool divides = (made.kind == HostExpression::Kind::call && made.word == "ceil_div") ||
@@ -283,7 +287,7 @@ void Describer::find_grid() {
   for (std::size_t i = 0; i < count; ++i) {
     if (!all.empty()) {
       if (i >= all.size()) break;
-      const HostExpression one = with_block(with(all[i], meanings_), i);
+      const HostExpression one = with(with_block(all[i], i), meanings_);
       std::set<std::string> used;
       gather_names(one, used);
       const bool has_own = std::any_of(used.begin(), used.end(), [&](const std::string& name) {
@@ -340,13 +344,24 @@ void Describer::add_blocks(const HostExpression& one, std::size_t i) {
     of_block = joined("*", size.parts[1], of_block);
     size = HostExpression(size.parts[0]);
   }
-  size = without_axes(size);
   std::set<std::string> used;
+  gather_names(size, used);
+  const bool has_parts =  // n / BLOCK_X * m / BLOCK_Y
+      std::any_of(used.begin(), used.end(), [&](const std::string& name) { return is_axis(name); });
+  if (has_parts && !rounds_up && !bounds_->compares_block(components_of_dim3[i])) {
+    grid_.push_back(one.text());
+    grid_comment_ = "the kernel has no guard: whole blocks";
+    add_whole_parts(one);
+    return;
+  }
+  size = without_axes(size);
+  used.clear();
   gather_names(of_block, used);
   const bool is_of_axes =
       std::any_of(used.begin(), used.end(), [&](const std::string& name) { return is_axis(name); });
   if (!is_of_axes) {
     grid_.push_back(one.text());
+    if (!bounds_->compares_block(components_of_dim3[i])) add_whole_parts(one);
     return;
   }
   const std::string divisor = of_block.parts.empty() ? of_block.text() : "(" + of_block.text() + ")";
@@ -370,6 +385,17 @@ void Describer::add_blocks(const HostExpression& one, std::size_t i) {
   }
 }
 
+void Describer::add_whole_parts(const HostExpression& one) {
+  for (const HostExpression& part : one.parts) add_whole_parts(part);
+  if (one.kind != HostExpression::Kind::binary || one.word != "/") return;
+  std::set<std::string> used;
+  gather_names(one.parts[1], used);
+  if (std::none_of(used.begin(), used.end(), [&](const std::string& name) { return is_axis(name); })) return;
+  const HostExpression rest{.kind = HostExpression::Kind::binary, .word = "%", .parts = one.parts};
+  const std::string rule = rest.text() + " == 0";
+  if (std::find(rules_.begin(), rules_.end(), rule) == rules_.end()) rules_.push_back(rule);
+}
+
 void Describer::settle_grid_axes() {
   for (const auto& [axis, size] : grid_axes_) {
     if (!sizes_.contains(size)) continue;
@@ -380,31 +406,42 @@ void Describer::settle_grid_axes() {
   }
 }
 
-void Describer::settle_outputs_by_block() {
+void Describer::settle_arrays_by_grid() {
   if (grid_.size() != 1 || grid_.front() == "?") return;
   const auto grid = parsed_expression(grid_.front());
-  const bool any = std::any_of(arrays_.begin(), arrays_.end(), [&](const Array& one) {
+  const auto is_by_block = [&](const Array& one) {
     return !one.role.empty() && one.role != "constant" && bounds_->use_of(one.name).is_by_block;
-  });
-  if (!grid || !any) return;
+  };
+  // Where the launch chooses the number of blocks, the kernel's sizes do not say how many threads there are.
+  const bool is_chosen = grid && grid->parts.empty();
+  const auto is_by_thread = [&](const Array& one) {
+    return (one.extents == std::vector<std::string>{"?"} || (is_chosen && one.comment == "a guess")) &&
+           bounds_->use_of(one.name).is_by_thread;
+  };
+  const bool has_threads = std::any_of(arrays_.begin(), arrays_.end(), is_by_thread) && block_.size() == 1 &&
+                           block_.front() != "?";
+  if (!grid || (!has_threads && std::none_of(arrays_.begin(), arrays_.end(), is_by_block))) return;
   // What a block adds up depends on its size and on the number of blocks.
   std::set<std::string> used;
   gather_names(*grid, used);
   for (const std::string& one : block_)
     if (const auto tree = parsed_expression(one)) gather_names(*tree, used);
+  const std::string each = has_threads ? "thread" : "block";
   std::map<std::string, HostExpression> values;
   for (Axis& axis : axes_) {
     if (!used.contains(axis.name)) continue;
     axis.values.resize(1);
-    axis.comment = "one value, because an output has an element per block";
+    axis.comment = "one value, because an array has an element per " + each;
     values[axis.name] = {.kind = HostExpression::Kind::number, .number = axis.values.front(), .word = {}};
   }
-  const std::string blocks = with(*grid, values).text();
-  for (Array& one : arrays_)
-    if (bounds_->use_of(one.name).is_by_block) {
-      one.extents = {blocks};
-      one.comment = "an element per block";
-    }
+  const HostExpression blocks = with(*grid, values);
+  const auto threads = has_threads ? parsed_expression(block_.front()) : std::nullopt;
+  for (Array& one : arrays_) {
+    const bool of_thread = threads && is_by_thread(one);
+    if (!of_thread && !bounds_->use_of(one.name).is_by_block) continue;
+    one.extents = {of_thread ? joined("*", blocks, with(*threads, values)).text() : blocks.text()};
+    one.comment = of_thread ? "an element per thread" : "an element per block";
+  }
 }
 
 void Describer::find_unguarded() {

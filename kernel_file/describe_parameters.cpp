@@ -45,7 +45,7 @@ void Describer::find_scalars() {
     const bool is_name_there = !plain.empty() && std::all_of(plain.begin(), plain.end(), is_name) &&
                                std::isdigit(static_cast<unsigned char>(plain[0])) == 0;
     if (is_name_there && place_.known.contains(plain)) {
-      arguments_.back() = place_.known.at(plain);
+      arguments_.back() = member_names_[one.name] = place_.known.at(plain);
       continue;
     }
     Size size;
@@ -56,7 +56,7 @@ void Describer::find_scalars() {
       if (made && made->kind == HostExpression::Kind::name) {
         size.value = names[made->word].value;
         if (const auto known = place_.known.find(made->word); known != place_.known.end()) {
-          arguments_.back() = known->second;
+          arguments_.back() = member_names_[one.name] = known->second;
           continue;
         }
         // A constant of the program that the kernel reads beside its parameter is the size itself.
@@ -75,6 +75,7 @@ void Describer::find_scalars() {
           continue;
         }
         place_.known[made->word] = one.name;
+        read_loop(one.name, made->word, size);
       } else if (made) {
         computed_[one.name] = *made;
         for (const auto& [word, known] : names) names_.emplace(word, known);
@@ -86,6 +87,43 @@ void Describer::find_scalars() {
     }
     sizes_[one.name] = size;
     order_.push_back(one.name);
+  }
+}
+
+void Describer::read_loop(const std::string& parameter, const std::string& variable, Size& size) {
+  const auto loop = host_->loop_of(variable, place_.at);
+  if (!loop) return;
+  const auto first = value_of(loop->first);
+  if (first) size.value = *first;
+  loops_.push_back({parameter, loop->comparison, loop->limit});
+}
+
+void Describer::add_rules_of_loops() {
+  for (const auto& [parameter, comparison, limit] : loops_) {
+    if (!sizes_.contains(parameter)) continue;
+    Names names;
+    const auto made = host_->resolved(limit, place_, names);
+    std::set<std::string> used;
+    if (made) gather_names(*made, used);
+    used.erase(parameter);
+    if (!made || used.empty()) continue;
+    std::map<std::string, HostExpression> values;
+    for (const std::string& name : used) {
+      if (sizes_.contains(name)) continue;
+      const auto value = constants_.contains(name) ? std::optional(constants_.at(name)) : names[name].value;
+      if (value) values[name] = {.kind = HostExpression::Kind::number, .number = *value, .word = {}};
+    }
+    for (const Axis& axis : axes_)  // of all values of an axis
+      values[axis.name] = {.kind = HostExpression::Kind::number,
+                           .number = *std::max_element(axis.values.begin(), axis.values.end()),
+                           .word = {}};
+    const HostExpression rule = with(*made, values);
+    used.clear();
+    gather_names(rule, used);
+    if (used.empty() || !std::all_of(used.begin(), used.end(),
+                                     [&](const std::string& name) { return sizes_.contains(name); }))
+      continue;
+    problem_rules_.push_back(parameter + " " + comparison + " " + rule.text());
   }
 }
 
@@ -192,7 +230,27 @@ void Describer::find_bounds() {
   for (const Axis& one : axes_) names.insert(one.name);
   std::map<std::string, std::string> meanings = macros_;
   meanings.insert(member_names_.begin(), member_names_.end());
-  bounds_.emplace(body_, std::move(names), meanings);
+  // Constants of classes, such as Packed<float>::size.
+  static const std::regex member(R"(\b[A-Za-z_]\w*::[A-Za-z_]\w*\b)");
+  for (std::sregex_iterator at(body_.begin(), body_.end(), member), none; at != none; ++at)
+    if (const auto value = value_in_kernel(at->str())) meanings[at->str()] = std::to_string(*value);
+  const auto bytes_of = [&](const std::string& word) -> std::int64_t {
+    std::string type = word;
+    for (const auto& one : kernel_.parameters)
+      if (one.name == word && one.is_pointer) type = one.type.substr(0, one.type.find('*'));
+    while (type.ends_with(' ')) type.pop_back();
+    const CType made = c_type(types_beside_.contains(type) ? "float" : element_of_template(type), code_);
+    return made.dtype && made.ambiguity.empty() ? bytes(*made.dtype) * made.lanes : 0;
+  };
+  bounds_.emplace(body_, std::move(names), meanings, bytes_of);
+  // An array within the kernel has a number of elements that a size must not pass.
+  for (const auto& [size, most] :
+       bounds_->limits([&](const std::string& words) -> std::optional<std::int64_t> {
+         if (is_axis(words)) return std::nullopt;
+         return value_in_kernel(words);
+       }))
+    if (const auto found = sizes_.find(size); found != sizes_.end())
+      found->second.most = std::min(found->second.most, most);
 }
 
 bool Describer::is_literal(const std::string& name) const {

@@ -118,6 +118,13 @@ std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
     if (one == problem || std::find(found.begin(), found.end(), one) != found.end()) continue;
     if (why_not(facts, one).empty() && is_small(facts, one)) found.push_back(std::move(one));
   }
+  // A rule may ask for what no draw meets, such as (n - 2) % 32 == 0.
+  constexpr std::int64_t largest = 600;
+  for (std::int64_t size = 2; size <= largest && found.empty(); ++size) {
+    Problem one = of_integers(facts, problem, fixed, [&](const Parameter&) { return size; });
+    if (one != problem && why_not(facts, one).empty() && is_small(facts, one))
+      found.push_back(std::move(one));
+  }
   return found;
 }
 

@@ -99,6 +99,9 @@ class Describer {
 
   // describe_parameters.cpp
   void find_scalars();
+  // A launch in a loop gives the loop's variable: what bounds it is a rule of the problem.
+  void read_loop(const std::string& parameter, const std::string& variable, Size& size);
+  void add_rules_of_loops();
   // Returns the members of a struct that is given by value, as a table of TOML; "?": they cannot be given.
   std::string members_of_argument(const DeclaredKernel::Parameter& parameter, const std::string& given);
   // Returns what the host code assigns to a member of a variable, if it does so once; else an empty text.
@@ -140,10 +143,13 @@ class Describer {
   // Adds the number of blocks that the launch takes. A kernel with a guard may have a last block that is not
   // whole, another one has only whole blocks.
   void add_blocks(const HostExpression& one, std::size_t i);
+  // A kernel without a guard takes only sizes that the launch's quotients divide.
+  void add_whole_parts(const HostExpression& one);
   // A grid that is an axis with the name of a size is that size.
   void settle_grid_axes();
-  // An output with an element per block: the number of blocks then is the same for all configs.
-  void settle_outputs_by_block();
+  // An array with an element per block or per thread of the grid: the number of blocks then is the same for
+  // all configs.
+  void settle_arrays_by_grid();
   // Constants of the kernel that a launch names become axes with one value.
   bool adopt_constants(const std::set<std::string>& used);
   // A grid has at most 65535 blocks in y and z: the sizes of which it takes the product end before.
@@ -194,9 +200,15 @@ class Describer {
   std::map<std::string, HostExpression> meanings_;  // what stands for the host's names of block sizes
   std::map<std::size_t, std::int64_t> numbers_;     // by component: the block's number in the launch
   std::map<std::size_t, std::string> block_names_;  // and its axis
-  std::map<std::string, std::string> types_;        // by template parameter: its dtype
+  std::vector<std::pair<HostExpression, std::string>>
+      block_expressions_;                     // what the launch computes, and its axis
+  std::map<std::string, std::string> types_;  // by template parameter: its dtype
   std::string dtype_, dtype_comment_, shared_, block_comment_, grid_comment_;
-  std::vector<std::string> rules_;
+  std::vector<std::string> rules_, problem_rules_;
+  struct LoopRule {
+    std::string parameter, comparison, limit;
+  };
+  std::vector<LoopRule> loops_;
   std::map<std::string, std::string> grid_axes_;  // by axis: what the launch takes
   std::vector<std::string> instantiate_, compiled_in_, zeroed_, block_, grid_, arguments_, order_;
   int reals_ = 0;  // numbers that were made up

@@ -311,9 +311,11 @@ const DeclaredKernel& DescriptionReader::kernel_of(const toml::node* node, const
                      "<…>\" with all of its arguments, or give them names that differ.");
   }
   if (kernel.other_line > 0) {
-    refuse(node, "The kernel " + name + " is declared with other parameters in line " +
-                     std::to_string(kernel.other_line) + " than in line " + std::to_string(kernel.line) +
-                     "; which of them is compiled is not known here, so leave one of them.");
+    refuse(
+        node,
+        "The kernel " + name + " is declared with other parameters in line " +
+            std::to_string(kernel.other_line) + " than in line " + std::to_string(kernel.line) +
+            "; a description cannot say which of them is meant: leave one of them, or give it another name.");
   }
   must_be_filled(node, name);
   return kernel;

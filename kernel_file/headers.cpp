@@ -62,12 +62,15 @@ bool is_in(const std::array<std::string_view, N>& all, std::string_view header) 
 // True for headers outside the CUDA toolkit: those of C++, of the system, and of C except the known ones.
 bool is_of_system(const std::string& header) {
   static const std::set<std::string> of_c = {
-      "<ctype.h>",    "<errno.h>",  "<inttypes.h>", "<iostream.h>", "<locale.h>", "<malloc.h>",
-      "<memory.h>",   "<omp.h>",    "<pthread.h>",  "<setjmp.h>",   "<signal.h>", "<stdarg.h>",
-      "<stdbool.h>",  "<string.h>", "<strings.h>",  "<time.h>",     "<unistd.h>", "<wchar.h>",
-      "<windows.h>",  "<getopt.h>", "<fcntl.h>",    "<dirent.h>",   "<io.h>",     "<winsock.h>",
-      "<conio.h>",    "<dlfcn.h>",  "<netdb.h>",    "<poll.h>",     "<sched.h>",  "<semaphore.h>",
-      "<execinfo.h>", "<libgen.h>", "<pwd.h>"};
+      "<ctype.h>",    "<errno.h>",   "<inttypes.h>", "<iostream.h>", "<locale.h>",  "<malloc.h>",
+      "<memory.h>",   "<omp.h>",     "<pthread.h>",  "<setjmp.h>",   "<signal.h>",  "<stdarg.h>",
+      "<stdbool.h>",  "<string.h>",  "<strings.h>",  "<time.h>",     "<unistd.h>",  "<wchar.h>",
+      "<windows.h>",  "<getopt.h>",  "<fcntl.h>",    "<dirent.h>",   "<io.h>",      "<winsock.h>",
+      "<conio.h>",    "<dlfcn.h>",   "<netdb.h>",    "<poll.h>",     "<sched.h>",   "<semaphore.h>",
+      "<execinfo.h>", "<libgen.h>",  "<pwd.h>",      "<glob.h>",     "<error.h>",   "<err.h>",
+      "<regex.h>",    "<termios.h>", "<grp.h>",      "<ftw.h>",      "<fnmatch.h>", "<syslog.h>",
+      "<spawn.h>",    "<utime.h>",   "<alloca.h>",   "<fenv.h>",     "<process.h>", "<direct.h>",
+      "<values.h>"};
   return header.find_first_of("./") == std::string::npos || header.starts_with("<sys/") ||
          header.starts_with("<arpa/") || header.starts_with("<net/") || header.starts_with("<netinet/") ||
          of_c.contains(header);

@@ -147,9 +147,11 @@ class ExpressionReader {
       at_ = behind_bracket(tokens_, at_);
       return primary();
     }
+    std::string qualified = word;
     while (peek() == "::") {  // std::min
       if (at_ + 1 >= tokens_.size()) return std::nullopt;
       word = tokens_[at_ + 1].text;
+      qualified += "::" + word;
       at_ += 2;
     }
     if (peek() == "<" && (word == "min" || word == "max")) at_ = behind_bracket(tokens_, at_);
@@ -168,6 +170,7 @@ class ExpressionReader {
       if (casts.contains(word) && call.parts.size() == 1) return call.parts.front();
       return call;
     }
+    if (qualified != word && peek() != "<") return name(qualified);
     while (peek() == "." || peek() == "->") {
       if (at_ + 1 >= tokens_.size() || !tokens_[at_ + 1].is_word() || peek(2) == "(") return std::nullopt;
       word += "." + std::string(tokens_[at_ + 1].text);
@@ -288,6 +291,11 @@ HostExpression joined(const std::string& by, HostExpression a, HostExpression b)
     if (b.kind == Kind::choice && b.parts[1].is_number(0) && b.parts[2].is_number(1) &&
         b.parts[0].kind == Kind::binary && b.parts[0].word == "==" && b.parts[0].parts[1].is_number(0))
       condition = b.parts[0].parts[0];
+    if (b.kind == Kind::choice && b.parts[1].is_number(0) && b.parts[2].is_number(1) &&
+        b.parts[0].kind == Kind::unary && b.parts[0].word == "!")
+      return joined(
+          "+", a,
+          {.kind = Kind::choice, .word = "?", .parts = {b.parts[0].parts[0], b.parts[2], b.parts[1]}});
     if (condition.kind == Kind::binary && (condition.word == "!=" || condition.word == ">") &&
         condition.parts[1].is_number(0))
       condition = HostExpression(condition.parts[0]);
@@ -585,12 +593,152 @@ std::optional<std::string> HostCode::definition(const std::string& name, std::si
   const Function* function = function_at(at);
   if (function != nullptr) {
     const auto local = search(function->open, function->close, false, count);
-    if (count > 1) return std::nullopt;
+    if (count > 1) return value_at(name, *function, at);
     if (local) return local;
   }
   const auto global = search(0, code_.size(), true, count);
   is_constant = true;
   return count == 1 ? global : std::nullopt;
+}
+
+std::optional<std::string> HostCode::value_at(const std::string& name, const Function& function,
+                                              std::size_t at) const {
+  if (at <= function.open || at >= function.close) return std::nullopt;
+  struct Assignment {
+    std::size_t place;
+    std::string value;  // empty: it is computed from the one before
+  };
+  std::vector<Assignment> before, behind;
+  for (std::size_t place = function.open; (place = find_word(code_, name, place)) < function.close; ++place) {
+    const char left = code_[place - 1];
+    if (left == '.' || left == '&' || (left == '>' && code_[place - 2] == '-')) {
+      // scanf("%d", &n) and x.n = 1: anything may be there then
+      if (left == '&' && code_[place - 2] != '&') (place < at ? before : behind).push_back({place, ""});
+      continue;
+    }
+    const std::size_t next = skip_space(code_, place + name.size());
+    const std::string_view by = code_.substr(next, 2);
+    static const std::set<std::string_view> compound = {"+=", "-=", "*=", "/=", "%=", "++", "--", "<<", ">>"};
+    const bool is_shift = by == "<<" || by == ">>";
+    const bool is_compound = compound.contains(by) && (!is_shift || code_.substr(next + 2, 1) == "=");
+    const bool is_assigned = code_[next] == '=' && by != "==";
+    if (!is_compound && !is_assigned && left != '+' && left != '-') continue;
+    if ((left == '+' || left == '-') && code_[place - 2] != left) continue;
+    std::string value;
+    if (is_assigned) {
+      std::size_t stop = next + 1;
+      for (int depth = 0; stop < function.close; ++stop) {
+        const char c = code_[stop];
+        depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+        if (c == ';' || depth < 0 || (c == ',' && depth == 0)) break;
+      }
+      value = squeezed(code_.substr(next + 1, stop - next - 1));
+      if (find_word(value, name) != std::string::npos) value.clear();
+    }
+    (place < at ? before : behind).push_back({place, std::move(value)});
+  }
+  if (before.empty() || before.back().value.empty()) return std::nullopt;
+  const std::size_t last = before.back().place;
+  const std::size_t statement = code_.find_last_of(";{})", last);
+  if (statement != std::string_view::npos && code_[statement] == ')') return std::nullopt;  // if (…) n = 1;
+  int depth = 0;
+  for (std::size_t i = last; i < at; ++i) {
+    depth += code_[i] == '{' ? 1 : code_[i] == '}' ? -1 : 0;
+    if (depth < 0) return std::nullopt;  // it is assigned in a branch
+  }
+  // A loop around the place that does not begin with the assignment may bring another value back.
+  std::size_t open = at;
+  for (int nested = 0; open > last; --open) {
+    nested += code_[open - 1] == '}' ? 1 : code_[open - 1] == '{' ? -1 : 0;
+    if (nested >= 0) continue;
+    nested = 0;
+    const std::size_t close = behind_close(code_, open - 1);
+    if (std::any_of(behind.begin(), behind.end(), [&](const Assignment& one) { return one.place < close; }))
+      return std::nullopt;
+  }
+  return before.back().value;
+}
+
+std::optional<std::string> HostCode::template_argument(const std::string& parameter, std::size_t at) const {
+  const Function* const function = function_at(at);
+  if (function == nullptr) return std::nullopt;
+  const std::string head(code_.substr(function->head, function->open - function->head));
+  static const std::regex list(R"(\btemplate\s*<([^{}()]*?)>\s*[\w:*&\s]*\()");
+  std::smatch match;
+  if (!std::regex_search(head, match, list)) return std::nullopt;
+  const std::vector<std::string> parameters = split_list(match[1].str());
+  std::size_t place = parameters.size();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::string words = parameters[i].substr(0, parameters[i].find('='));
+    if (find_word(words, parameter) != std::string::npos) place = i;
+  }
+  if (place == parameters.size()) return std::nullopt;
+  for (std::size_t from = 0; (from = find_word(code_, function->name, from)) != std::string_view::npos;
+       ++from) {
+    const std::size_t open = skip_space(code_, from + function->name.size());
+    if (open >= code_.size() || code_[open] != '<' || code_.substr(open, 3) == "<<<" ||
+        function_at(from) == function)
+      continue;
+    const std::size_t close = code_.find_first_of(">;", open);
+    if (close == std::string_view::npos || code_[close] == ';') continue;
+    const std::vector<std::string> given = split_list(code_.substr(open + 1, close - open - 1));
+    if (place < given.size()) return given[place];
+  }
+  return std::nullopt;
+}
+
+std::optional<HostCode::Loop> HostCode::loop_of(const std::string& variable, std::size_t at) const {
+  const Function* const function = function_at(at);
+  if (function == nullptr) return std::nullopt;
+  std::optional<Loop> found;
+  for (std::size_t place = function->open; (place = find_word(code_, "for", place)) < at; ++place) {
+    const std::size_t open = skip_space(code_, place + std::string_view("for").size());
+    if (open >= at || code_[open] != '(') continue;
+    const std::size_t close = behind_close(code_, open);
+    if (close == std::string_view::npos) continue;
+    const std::size_t body = skip_space(code_, close);
+    const std::size_t end =
+        body < code_.size() && code_[body] == '{' ? behind_close(code_, body) : code_.find(';', body);
+    if (end == std::string_view::npos || at < body || at > end) continue;
+    static const std::regex head(
+        R"(\s?(?:[\w\s]+\s)?([A-Za-z_]\w*)\s?=([^;,=]+);\s?([A-Za-z_]\w*)\s?(<=?)([^;<=>&|]+);[^;]*)");
+    std::smatch match;
+    const std::string words = squeezed(code_.substr(open + 1, close - open - 2));
+    if (std::regex_match(words, match, head) && match[1].str() == variable && match[3].str() == variable)
+      found = Loop{match[2].str(), match[4].str(), match[5].str()};
+  }
+  return found;
+}
+
+std::optional<HostExpression> HostCode::of_member(const std::string& word, const Place& place, Names& names,
+                                                  int depth) const {
+  const std::size_t colons = word.find("::");
+  std::string of = word.substr(0, colons), given;
+  const std::string member = word.substr(colons + 2), code(code_);
+  std::smatch match;
+  // using Wide = Packed<float>; typedef Packed<float> Wide;
+  const std::regex alias("\\busing\\s+" + of + R"(\s*=\s*(\w+)\s*<([^<>;]*)>\s*;)"),
+      other(R"(\btypedef\s+(\w+)\s*<([^<>;]*)>\s*)" + of + "\\s*;");
+  if (std::regex_search(code, match, alias) || std::regex_search(code, match, other)) {
+    given = match[2].str();
+    of = match[1].str();
+  }
+  const std::regex head(
+      "(?:\\btemplate\\s*<\\s*(?:class|typename)\\s+(\\w+)\\s*>\\s*)?\\b(?:struct|class)\\b(?:[^;{}()]|\\("
+      "\\d+\\))*\\b" +
+      of + "\\s*\\{");
+  if (!std::regex_search(code, match, head)) return std::nullopt;
+  const std::string parameter = match[1].str();
+  const auto open = static_cast<std::size_t>(match.position() + match.length()) - 1;
+  const std::size_t close = behind_close(code_, open);
+  if (close == std::string_view::npos) return std::nullopt;
+  const std::string body = code.substr(open, close - open);
+  const std::regex constant("\\bstatic\\b[\\w\\s]*\\b" + member + R"(\s*=([^;]+);)");
+  if (!std::regex_search(body, match, constant)) return std::nullopt;
+  std::string value = match[1].str();
+  if (!parameter.empty()) value = std::regex_replace(value, std::regex("\\b" + parameter + "\\b"), given);
+  const auto tree = parsed(value);
+  return tree ? resolved(counted(*tree), place, names, depth + 1) : std::nullopt;
 }
 
 std::optional<HostCode::Call> HostCode::call_of(const Function& function, const Place& place) const {
@@ -630,6 +778,10 @@ std::optional<HostExpression> HostCode::of_name(const std::string& word, const P
     one.is_constant |= is_constant;
     return name(plain);
   };
+  if (const std::size_t colons = word.rfind("::"); colons != std::string::npos) {
+    if (const auto member = of_member(word, place, names, depth)) return member;
+    return of_name(word.substr(colons + 2), place, names, depth);
+  }
   if (const std::size_t open = word.find('['); open != std::string::npos) {  // sizes[1]
     bool is_constant = false;
     const auto given = definition(word.substr(0, open), place.at, is_constant);
@@ -693,6 +845,9 @@ std::optional<HostExpression> HostCode::of_name(const std::string& word, const P
       }
     }
   }
+  if (const auto argument = template_argument(word, place.at); argument && *argument != word)
+    if (const auto tree = parsed(*argument); tree && tree->kind == Kind::number)
+      return kept(tree->number, false);
   return kept(std::nullopt, false);
 }
 
@@ -793,24 +948,22 @@ std::optional<HostExpression> HostCode::resolved(const HostExpression& given, co
   }
 }
 
+HostExpression HostCode::counted(const HostExpression& one) const {
+  if (one.kind == Kind::size) {
+    const CType type = c_type(one.word, code_);
+    return type.dtype && type.ambiguity.empty() ? number(bytes(*type.dtype) * type.lanes) : one;
+  }
+  HostExpression copy = one;
+  for (HostExpression& part : copy.parts) part = counted(part);
+  return copy.kind == Kind::binary ? joined(copy.word, copy.parts[0], copy.parts[1]) : copy;
+}
+
 std::optional<HostExpression> HostCode::resolved(const std::string& words, const Place& place,
                                                  Names& names) const {
   const auto tree = parsed(words);
   if (!tree) return std::nullopt;
   auto made = resolved(*tree, place, names, 0);
   if (made && !is_expressible(*made)) {
-    // A size of a known type is a number.
-    const std::function<HostExpression(const HostExpression&)> counted = [&](const HostExpression& one) {
-      if (one.kind == Kind::size) {
-        const CType type = c_type(one.word, code_);
-        if (type.dtype && type.ambiguity.empty()) return number(bytes(*type.dtype) * type.lanes);
-        return one;
-      }
-      HostExpression copy = one;
-      for (HostExpression& part : copy.parts) part = counted(part);
-      if (copy.kind == Kind::binary) return joined(copy.word, copy.parts[0], copy.parts[1]);
-      return copy;
-    };
     made = counted(*made);
   }
   return made && is_expressible(*made) ? made : std::nullopt;

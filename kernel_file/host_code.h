@@ -58,6 +58,17 @@ class HostCode {
   /// Returns the name of the function around the place; empty: there is none.
   std::string function_around(std::size_t at) const;
 
+  /// A loop around a place: for (variable = first; variable < limit; …)
+  struct Loop {
+    std::string first, comparison, limit;
+  };
+  /// Returns the innermost loop of the variable around the place; nothing: there is none in this form.
+  std::optional<Loop> loop_of(const std::string& variable, std::size_t at) const;
+
+  /// Returns what the function around the place is called with for its template parameter; nothing: not
+  /// known.
+  std::optional<std::string> template_argument(const std::string& parameter, std::size_t at) const;
+
   /// A place in host code, and what is known there: variables that have the value of a kernel's parameter.
   struct Place {
     std::size_t at = 0;
@@ -108,6 +119,15 @@ class HostCode {
   std::optional<std::int64_t> constant(const std::string& name, int depth) const;
   // Returns the text that initialises a variable in the function around the place, or at file scope.
   std::optional<std::string> definition(const std::string& name, std::size_t at, bool& is_constant) const;
+  // Returns the value that a variable of the function has at the place, of several that are assigned to it:
+  // the last one before, if nothing but it can have been assigned there.
+  std::optional<std::string> value_at(const std::string& name, const Function& function,
+                                      std::size_t at) const;
+  // Returns the expression with the sizes of known types as numbers.
+  HostExpression counted(const HostExpression& one) const;
+  // Returns the value of a constant of a class, as in Packed<float>::size; nothing: not known.
+  std::optional<HostExpression> of_member(const std::string& word, const Place& place,
+                                          std::map<std::string, HostName>& names, int depth) const;
   struct Call {
     Place place;
     std::vector<std::string> arguments;

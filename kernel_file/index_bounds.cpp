@@ -2,6 +2,7 @@
 #include "kernel_file/index_bounds.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <tuple>
 #include <utility>
@@ -53,8 +54,10 @@ void add_names(const Expression& one, std::set<std::string>& names) {
 }  // namespace
 
 IndexBounds::IndexBounds(std::string_view body, std::set<std::string> sizes,
-                         const std::map<std::string, std::string>& macros)
+                         const std::map<std::string, std::string>& macros,
+                         const std::function<std::int64_t(const std::string&)>& bytes_of)
     : tokens_(tokens_of(body, 0, body.size())), sizes_(std::move(sizes)) {
+  replace_casts(bytes_of);
   for (const auto& [name, text] : macros) {
     if (sizes_.contains(name)) continue;
     if (auto made = parsed_expression(text)) definitions_[name] = {std::move(*made)};
@@ -95,6 +98,126 @@ IndexBounds::IndexBounds(std::string_view body, std::set<std::string> sizes,
   }
 }
 
+void IndexBounds::replace_casts(const std::function<std::int64_t(const std::string&)>& bytes_of) {
+  static constexpr std::array<std::string_view, 17> numbers = {
+      "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"};
+  const auto word = [](std::string_view text) { return Token{.text = text}; };
+  std::map<std::string, std::int64_t, std::less<>>
+      factors;  // by pointer: the array's elements per one of its
+  Tokens made;
+  for (std::size_t i = 0; i < tokens_.size();) {
+    // The cast's type begins at `type`; what it is applied to, at `of`.
+    std::size_t type = 0, star = 0, of = 0;
+    if (tokens_[i].text == "reinterpret_cast" && i + 1 < tokens_.size() && tokens_[i + 1].text == "<") {
+      of = behind_bracket(tokens_, i + 1);
+      type = i + 2;
+      star = of - 2;
+    } else if (tokens_[i].text == "(" && i + 3 < tokens_.size()) {
+      std::size_t end = i + 1;
+      while (end < tokens_.size() && (tokens_[end].is_word() || tokens_[end].text == "::")) ++end;
+      if (end > i + 1 && end + 2 < tokens_.size() && tokens_[end].text == "*" &&
+          tokens_[end + 1].text == ")") {
+        type = i + 1;
+        star = end;
+        of = end + 2;
+      }
+    }
+    if (of == 0 || of >= tokens_.size() || tokens_[star].text != "*") {
+      made.push_back(tokens_[i++]);
+      continue;
+    }
+    std::string words;
+    for (std::size_t j = type; j < star; ++j)
+      if (tokens_[j].text != "const" && tokens_[j].text != "volatile")
+        words += (words.empty() ? "" : " ") + std::string(tokens_[j].text);
+    const bool in_parentheses = tokens_[of].text == "(";
+    const std::size_t behind = in_parentheses ? behind_bracket(tokens_, of) : 0;
+    std::size_t first = in_parentheses ? of + 1 : of;
+    const bool is_address = tokens_[first].text == "&";
+    first += is_address ? 1 : 0;
+    std::size_t end = behind;  // behind the operand
+    if (!in_parentheses) {
+      end = first + 1;
+      if (is_address && end < tokens_.size() && tokens_[end].text == "[") end = behind_bracket(tokens_, end);
+    }
+    const std::int64_t of_type = bytes_of(words),
+                       of_element = first < tokens_.size() ? bytes_of(std::string(tokens_[first].text)) : 0;
+    if (of_type <= 0 || of_element <= 0 || of_type % of_element != 0 ||
+        of_type / of_element >= static_cast<std::int64_t>(numbers.size()) || end > tokens_.size()) {
+      made.push_back(tokens_[i++]);
+      continue;
+    }
+    const std::int64_t factor = of_type / of_element;
+    if (factor > 1 && (of_type & (of_type - 1)) == 0)
+      alignment_ = std::max(alignment_, std::min<std::int64_t>(of_type, 16));
+    const bool is_alone = end - first == (in_parentheses ? 2U : 1U);
+    const bool is_wrapped = !made.empty() && made.back().text == "(" && end < tokens_.size() &&
+                            tokens_[end].text == ")" && tokens_[i].text == "(";
+    const std::size_t open = is_wrapped ? end + 1 : end;
+    if (is_alone && open < tokens_.size() && tokens_[open].text == "[") {
+      const std::size_t close = behind_bracket(tokens_, open);
+      if (is_wrapped) made.pop_back();
+      made.push_back(tokens_[first]);
+      made.push_back(tokens_[open]);
+      made.push_back(word("("));
+      made.insert(made.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(open) + 1,
+                  tokens_.begin() + static_cast<std::ptrdiff_t>(close) - 1);
+      for (const std::string_view one : {std::string_view(")"), std::string_view("*"),
+                                         numbers[static_cast<std::size_t>(factor)], std::string_view("]")})
+        made.push_back(word(one));
+      i = close;
+      continue;
+    }
+    if (made.size() > 1 && made.back().text == "=" && made[made.size() - 2].is_word())
+      factors[std::string(made[made.size() - 2].text)] = factor;
+    i = of;  // the cast is left out
+  }
+  tokens_.clear();
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    tokens_.push_back(made[i]);
+    const auto found = factors.find(made[i].text);
+    if (found == factors.end() || found->second == 1 || i + 1 >= made.size() || made[i + 1].text != "[")
+      continue;
+    const std::size_t close = behind_bracket(made, i + 1);
+    tokens_.push_back(made[i + 1]);
+    tokens_.push_back(word("("));
+    tokens_.insert(tokens_.end(), made.begin() + static_cast<std::ptrdiff_t>(i) + 2,
+                   made.begin() + static_cast<std::ptrdiff_t>(close) - 1);
+    for (const std::string_view one :
+         {std::string_view(")"), std::string_view("*"), numbers[static_cast<std::size_t>(found->second)],
+          std::string_view("]")})
+      tokens_.push_back(word(one));
+    i = close - 1;
+  }
+}
+
+std::map<std::string, std::int64_t> IndexBounds::limits(
+    const std::function<std::optional<std::int64_t>(const std::string&)>& value_of) const {
+  std::map<std::string, std::int64_t> found;
+  for (std::size_t i = 1; i + 3 < tokens_.size(); ++i) {
+    // float h[16];
+    if (!tokens_[i].is_word() || !tokens_[i - 1].is_word() || tokens_[i + 1].text != "[") continue;
+    static const std::set<std::string_view> no_types = {"return", "else", "case", "goto", "delete"};
+    const std::size_t behind = behind_bracket(tokens_, i + 1);
+    if (no_types.contains(tokens_[i - 1].text) || behind >= tokens_.size() ||
+        (tokens_[behind].text != ";" && tokens_[behind].text != "," && tokens_[behind].text != "="))
+      continue;
+    const auto most = value_of(words_of_tokens(tokens_, i + 2, behind - 1));
+    if (!most || *most < 1) continue;
+    for (std::size_t at = behind; at + 3 < tokens_.size(); ++at) {
+      if (tokens_[at].text != tokens_[i].text || tokens_[at + 1].text != "[" || !tokens_[at + 2].is_word() ||
+          tokens_[at + 3].text != "]")
+        continue;
+      steps_ = 0;
+      const auto bound = bound_of({.kind = Form::name, .word = std::string(tokens_[at + 2].text)}, 0);
+      if (!bound || bound->kind != Form::name) continue;
+      const auto known = found.emplace(bound->word, *most).first;
+      known->second = std::min(known->second, *most);
+    }
+  }
+  return found;
+}
+
 bool IndexBounds::is_first_element(std::size_t i) const {
   if (i == 0 || i + 2 >= tokens_.size() || tokens_[i + 1].text == "[") return false;
   const std::string_view before = tokens_[i - 1].text;
@@ -119,6 +242,8 @@ ArrayUse IndexBounds::use_of(const std::string& array) const {
       continue;
     }
     std::size_t next = behind_bracket(tokens_, i + 1);
+    const auto own = parsed_expression(words_of_tokens(tokens_, i + 2, next - 1));
+    use.is_by_thread |= own && is_of_thread(*own);
     while (next + 1 < tokens_.size() && tokens_[next].text == "." && tokens_[next + 1].is_word()) next += 2;
     const auto at = [&](std::size_t n) { return n < tokens_.size() ? tokens_[n].text : std::string_view(); };
     const std::string_view first = at(next), second = at(next + 1);
@@ -138,6 +263,27 @@ ArrayUse IndexBounds::use_of(const std::string& array) const {
     }
   }
   return use;
+}
+
+bool IndexBounds::is_of_thread(const Expression& index) const {
+  steps_ = 0;
+  if (bound_of(index, 0)) return false;
+  std::vector<Expression> terms;
+  add_terms(expanded(index, 0), terms);
+  const auto is_name = [](const Expression& one, std::string_view word) {
+    return one.kind == Form::name && one.word == word;
+  };
+  if (terms.size() != 2) return false;
+  const auto thread = std::find_if(terms.begin(), terms.end(),
+                                   [&](const Expression& one) { return is_name(one, "threadIdx.x"); });
+  if (thread == terms.end()) return false;
+  std::vector<Expression> factors;
+  add_factors(terms[thread == terms.begin() ? 1 : 0], factors);
+  return factors.size() == 2 &&
+         std::any_of(factors.begin(), factors.end(),
+                     [&](const Expression& one) { return is_name(one, "blockIdx.x"); }) &&
+         std::any_of(factors.begin(), factors.end(),
+                     [&](const Expression& one) { return is_name(one, "blockDim.x"); });
 }
 
 Expression IndexBounds::expanded(const Expression& given, int depth) const {
@@ -191,6 +337,20 @@ std::optional<Expression> IndexBounds::bound_of(const Expression& index, int dep
     if (!a || !b) return std::nullopt;
     return joined("-", joined("+", *a, *b), {.kind = Form::number, .number = 1, .word = {}});
   }
+  if (index.kind == Form::binary && index.word == "%") return in_sizes(index.parts[1], depth + 1);
+  if (index.kind == Form::binary && index.word == "/") {  // a row of a flat index: i / width
+    const auto whole = bound_of(index.parts[0], depth + 1), by = in_sizes(index.parts[1], depth + 1);
+    if (!whole || !by) return std::nullopt;
+    std::vector<Expression> factors;
+    add_factors(*whole, factors);
+    const auto same = std::find(factors.begin(), factors.end(), *by);
+    if (same == factors.end() || factors.size() < 2)
+      return Expression{.kind = Form::call, .word = "ceil_div", .parts = {*whole, *by}};
+    factors.erase(same);
+    Expression rows = factors.front();
+    for (std::size_t i = 1; i < factors.size(); ++i) rows = joined("*", rows, factors[i]);
+    return rows;
+  }
   if (index.kind != Form::name) return std::nullopt;
   if (const auto found = bounds_.find(index.word); found != bounds_.end()) {
     // With several bounds the last one mostly is that of the array, and not of a tile.
@@ -204,6 +364,11 @@ std::optional<Expression> IndexBounds::bound_of(const Expression& index, int dep
       if (!holds_name(one, index.word))
         if (const auto flat = flat_extent(opened(one, depth + 1), depth + 1)) return flat;
   }
+  // place = hash(key); place = place % capacity;
+  if (const auto found = definitions_.find(index.word);
+      found != definitions_.end() && found->second.size() > 1)
+    if (const Expression& last = found->second.back(); last.kind == Form::binary && last.word == "%")
+      return in_sizes(last.parts[1], depth + 1);
   const Expression* const defined = only_definition(index.word);
   return defined == nullptr ? std::nullopt : bound_of(*defined, depth + 1);
 }
@@ -407,7 +572,14 @@ std::optional<std::string> IndexBounds::per_block(const Expression& index, const
     bool is_product = true;
     for (const Expression& factor : factors) {
       if (factor.kind == Form::name && factor.word == block) continue;
-      is_product &= !holds_name(factor, block);
+      if (holds_name(factor, block)) {  // (block * threads + thread) * 4
+        const auto inner = factor.kind == Form::binary && (factor.word == "+" || factor.word == "-")
+                               ? per_block(factor, block)
+                               : std::nullopt;
+        is_product &= inner.has_value();
+        if (inner) product = *inner + (product.empty() ? "" : " * " + product);
+        continue;
+      }
       const std::string text = factor.text();
       product += (product.empty() ? "" : " * ") + (factor.parts.empty() ? text : "(" + text + ")");
     }
@@ -482,7 +654,8 @@ bool IndexBounds::compares_block(char component) const {
   std::set<std::string_view> names;
   const std::string part(1, component);
   const auto depends = [&](std::size_t i) {
-    return names.contains(tokens_[i].text) ||
+    const bool is_member = i + 1 < tokens_.size() && tokens_[i + 1].text == ".";  // of what was loaded
+    return (names.contains(tokens_[i].text) && !is_member) ||
            (tokens_[i].text == "blockIdx" && i + 2 < tokens_.size() && tokens_[i + 2].text == part);
   };
   static const std::set<std::string_view> ends = {";", "{", "}"};

@@ -3,6 +3,8 @@
 // Private to kernel_file/.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,22 +20,30 @@ namespace tunesmith {
 /// How a kernel uses the array behind a pointer.
 struct ArrayUse {
   bool is_read = false, is_written = false;
-  bool is_passed = false;    ///< used in a form that is not followed, such as an argument
-  bool is_at_place = false;  ///< written at a place that sizes alone give: all else stays
-  bool is_by_block = false;  ///< written at the block's number: it has an element per block
+  bool is_passed = false;     ///< used in a form that is not followed, such as an argument
+  bool is_at_place = false;   ///< written at a place that sizes alone give: all else stays
+  bool is_by_block = false;   ///< written at the block's number: it has an element per block
+  bool is_by_thread = false;  ///< used at the thread's number in the grid, without a guard
 };
 
 class IndexBounds {
  public:
   /// `body` is the kernel's, blanked; `sizes` are names of whole numbers that the launch gives, `macros` the
-  /// texts of others.
+  /// texts of others. `bytes_of` returns the bytes of a type, or of an element of the kernel's array of that
+  /// name; 0: not known.
   IndexBounds(std::string_view body, std::set<std::string> sizes,
-              const std::map<std::string, std::string>& macros);
+              const std::map<std::string, std::string>& macros,
+              const std::function<std::int64_t(const std::string&)>& bytes_of);
 
   ArrayUse use_of(const std::string& array) const;
 
   /// Returns the extents by which the array is indexed, the outermost first; empty: not understood.
   std::vector<std::string> extents_of(const std::string& array) const;
+
+  /// Returns the largest values of sizes that arrays within the kernel allow: `float h[16]` with `h[i]`,
+  /// where `i < states`. `value_of` returns the value of a constant.
+  std::map<std::string, std::int64_t> limits(
+      const std::function<std::optional<std::int64_t>(const std::string&)>& value_of) const;
 
   /// Returns the size below which the index of a block's component 'x', 'y' or 'z' stays, and the number of
   /// indices per block, with blockDim.x as it stands; nothing: not understood.
@@ -52,6 +62,10 @@ class IndexBounds {
   /// Says how many blocks a component of the grid has.
   void set_blocks(char component, const HostExpression& count);
 
+  /// Returns the bytes to which the kernel's casts need its arrays aligned; 0: no cast needs more than
+  /// elements.
+  std::int64_t alignment() const { return alignment_; }
+
   /// True if the kernel has a guard that leaves out the first or the last elements, as of a stencil's border.
   bool leaves_border() const;
 
@@ -66,8 +80,13 @@ class IndexBounds {
   const HostExpression* only_definition(const std::string& name) const;
   std::optional<HostExpression> in_sizes(const HostExpression& given, int depth) const;
   std::optional<HostExpression> bound_of(const HostExpression& index, int depth) const;
+  // Writes accesses by pointers of other types, such as reinterpret_cast<float4*>(x)[i], as those of the
+  // array: x[(i) * 4].
+  void replace_casts(const std::function<std::int64_t(const std::string&)>& bytes_of);
   // True for the name of an array in *x and atomicAdd(x, …).
   bool is_first_element(std::size_t token) const;
+  // True of blockIdx.x * blockDim.x + threadIdx.x that no guard bounds.
+  bool is_of_thread(const HostExpression& index) const;
   // Returns the indices of an array, also those of pointers into it.
   std::vector<HostExpression> indices_of(const std::string& array, int depth) const;
   // Returns the expression with the definitions of those variables that have no bound.
@@ -76,6 +95,7 @@ class IndexBounds {
   std::vector<std::string> extents_of(const HostExpression& index, int depth) const;
   std::optional<std::string> per_block(const HostExpression& index, const std::string& block) const;
 
+  std::int64_t alignment_ = 0;
   mutable int steps_ = 0;  // that were taken for an array
   Tokens tokens_;
   std::set<std::string> sizes_;

@@ -263,7 +263,12 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
       if (named.insert(one.name).second) instantiate(blank, one, options.instantiations, edits);
       continue;
     }
-    if (!one.is_extern) edits.push_back({one.begin, {0, "extern \"C\" "}});
+    constexpr std::string_view internal = "static";  // a binary exports the kernel, so the word gives way
+    const std::size_t is_static = find_word(blank, internal, one.begin);
+    const bool begins_static = is_static == one.begin;
+    if (!one.is_extern) edits.push_back({one.begin, {begins_static ? internal.size() : 0, "extern \"C\" "}});
+    if (is_static < one.name && (one.is_extern || !begins_static))
+      edits.push_back({is_static, {internal.size(), std::string(internal.size(), ' ')}});
     const std::string name = blank.substr(one.name, one.name_end - one.name);
     if (named.insert(one.name).second) edits.push_back({one.name, {name.size(), "ENTRY(" + name + ")"}});
   }

@@ -55,6 +55,8 @@ class Macros {
     return {may_be_of_compiler(name) ? Truth::maybe : Truth::no};
   }
 
+  bool is_known(const std::string& name) const { return constants_.contains(name) || macros_.contains(name); }
+
   void define(const std::string& name, std::optional<std::string> value, Truth reached) {
     if (reached == Truth::no) return;
     macros_[name] = reached == Truth::yes ? Macro{Truth::yes, std::move(value)} : Macro{Truth::maybe};
@@ -256,7 +258,8 @@ class Reader {
         ++line;
       }
       const std::size_t before = levels.size();
-      const bool is_condition = step(words, levels);
+      bool is_condition = step(words, levels);
+      if (is_condition && begins_guard(file.blank, begin, end)) levels.back() = {Truth::yes, Truth::yes};
       // A line such as #else is compiled if its whole #if is.
       const bool is_inside = is_condition && levels.size() >= before;
       const Truth now = around_of(levels, around, levels.size() - (is_inside ? 1 : 0));
@@ -308,6 +311,25 @@ class Reader {
     std::size_t end = begin;
     while (end < words.size() && is_name(words[end])) ++end;
     return std::string(words.substr(begin, end - begin));
+  }
+
+  // True of #ifndef _NAME_H with #define _NAME_H behind it, as the first lines of a file: the guard of a
+  // header that is read for the first time, although compilers define names like that.
+  bool begins_guard(const std::string& blank, std::size_t begin, std::size_t end) const {
+    const auto [word, rest] = directive(std::string_view(blank).substr(begin, end - begin));
+    const std::string name = word == "ifndef" ? first_name(rest) : "";
+    if (name.empty() || macros_.is_known(name) ||
+        !std::all_of(blank.begin(), blank.begin() + static_cast<std::ptrdiff_t>(begin), is_space))
+      return false;
+    const std::size_t next = std::min(blank.find_first_not_of(" \t\n\r", end), blank.size());
+    const std::size_t stop = std::min(blank.find('\n', next), blank.size());
+    const auto [second, name_there] = directive(std::string_view(blank).substr(next, stop - next));
+    return second == "define" && plain_text(name_there) == name;
+  }
+
+  static std::string plain_text(const std::string& words) {
+    const std::size_t begin = words.find_first_not_of(' ');
+    return begin == std::string::npos ? "" : words.substr(begin);
   }
 
   // Returns true if the line is one of #if … #endif; `levels` is then updated to the state after the line.

@@ -270,6 +270,162 @@ TEST(Describe, AConstantThatFollowsAnAxisIsNone) {
   EXPECT_THAT(text, HasSubstr("4 * BLOCK_X"));
 }
 
+TEST(Describe, ATemplateArgumentThatFollowsAnotherIsNoAxis) {
+  const std::string text = described_text(
+      "template <typename T, int block_size, int warps>\n__global__ void sums(const T* x, T* y, int n) {\n"
+      "  __shared__ T part[warps];\n  int i = blockIdx.x * block_size + threadIdx.x;\n"
+      "  part[threadIdx.x / 32] = 0;\n  if (i < n) y[i] = x[i];\n}\n"
+      "template <typename T> void run(T* x, T* y, int n) {\n  constexpr int BLOCK = 256, WARPS = BLOCK / "
+      "32;\n"
+      "  sums<T, BLOCK, WARPS><<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(x, y, n);\n}\n"
+      "int main() { run<double>(nullptr, nullptr, 100); }\n");
+  EXPECT_THAT(text, HasSubstr("instantiate = \"sums<T, block_size, block_size / 32>\""));
+  EXPECT_THAT(text, HasSubstr("dtype = \"f64\"\n")) << "the call's template argument says it";
+  EXPECT_THAT(text, HasSubstr("block_size = [256, 128"));
+  EXPECT_THAT(text, Not(HasSubstr("warps = [")));
+  EXPECT_THAT(text, HasSubstr("block = [\"block_size\"]"));
+}
+
+TEST(Describe, SizesThatALaunchGivesTwiceAreOne) {
+  const std::string text = described_text(
+      "__global__ void turn(const float* x, float* y, int rows, int cols) {\n"
+      "  int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < rows && j < cols) y[j * rows + i] = x[i * cols + j];\n}\n"
+      "#define N 512\nint main() { float *x, *y; turn<<<dim3(N / 16, N / 16), dim3(16, 16)>>>(x, y, N, N); "
+      "}\n");
+  EXPECT_THAT(text, HasSubstr("rows = [1, 512]"));
+  EXPECT_THAT(text, Not(HasSubstr("cols = [")));
+  EXPECT_THAT(text, HasSubstr("x = [\"rows\", \"rows\"]"));
+}
+
+// The launch's sizes are assigned again and again: the last ones before it count.
+TEST(Describe, TheLastAssignmentBeforeALaunchCounts) {
+  const auto of = [](const std::string& before, const std::string& behind) {
+    return described_text(
+        "__global__ void one(float* x, int n) { x[n] = 0; }\n__global__ void twice(float* x, int n) {\n"
+        "  int i = blockIdx.x * 64 + threadIdx.x;\n  if (i < n) x[i] *= 2;\n}\n"
+        "void run(float* x, int n, bool b) {\n  dim3 threads;\n  threads = dim3(32);\n  one<<<1, "
+        "threads>>>(x, "
+        "n);\n" +
+            before + "  twice<<<(n + 63) / 64, threads>>>(x, n);\n" + behind + "}\n",
+        "twice");
+  };
+  EXPECT_THAT(of("threads = dim3(64);\n", ""), HasSubstr("block = [64]\n"));
+  EXPECT_THAT(of("if (b) { threads = dim3(64); }\n", ""), Not(HasSubstr("block = [64]\n")))
+      << "it may be assigned";
+  EXPECT_THAT(of("threads = dim3(64);\nwhile (b) {\n", "threads = dim3(128);\n}\n"),
+              Not(HasSubstr("block = [64]\n")))
+      << "a loop brings another one back";
+  EXPECT_THAT(of("while (b) {\nthreads = dim3(64);\n", "threads = dim3(128);\n}\n"),
+              HasSubstr("block = [64]\n"));
+}
+
+TEST(Describe, ALoopAroundALaunchBoundsItsVariable) {
+  const std::string text = described_text(
+      "#define TILE 16\n__global__ void diagonal(float* m, int n, int offset) {\n"
+      "  m[offset * n + offset + threadIdx.x] = threadIdx.x + TILE;\n}\n"
+      "void run(float* m, int n) {\n  cudaMalloc(&m, n * n * sizeof(float));\n"
+      "  for (int i = 0; i < n - TILE; i += TILE) diagonal<<<1, TILE>>>(m, n, i);\n}\n");
+  EXPECT_THAT(text, HasSubstr("offset = { minimum = 0, default = 0 }"));
+  EXPECT_THAT(text, HasSubstr("problem = [\"offset < n - 64\"]")) << "for each value of the axis";
+}
+
+TEST(Describe, CastsToVectorsCountTheArraysElements) {
+  const auto of = [](const std::string& body) {
+    return described_text(
+        "__global__ void twice(const float* x, float* y, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+        body + "}\n");
+  };
+  for (const char* body :
+       {"if (i < n) reinterpret_cast<float4*>(y)[i] = reinterpret_cast<const float4*>(x)[i];\n",
+        "if (i < n) ((float4*)y)[i] = ((const float4*)x)[i];\n",
+        "const float4* from = (const float4*)x; float4* to = reinterpret_cast<float4*>(y);\n"
+        "if (i < n) to[i] = from[i];\n"}) {
+    const std::string text = of(body);
+    EXPECT_THAT(text, HasSubstr("x = [\"n\", 4]")) << body;
+    EXPECT_THAT(text, HasSubstr("y = { extents = [\"n\", 4], role = ")) << body;
+    EXPECT_THAT(text, HasSubstr("alignment_bytes = \"16\"")) << body;
+  }
+  EXPECT_THAT(of("if (i < n) y[i] = ((const int*)x)[i];\n"), HasSubstr("x = [\"n\"]"));
+}
+
+TEST(Describe, RemaindersAndQuotientsBoundIndices) {
+  const std::string text = described_text(
+      "__global__ void fold(const float* x, float* rows, float* table, int width, int height, int capacity) "
+      "{\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < height * width) {\n"
+      "    int place = i * 7919;\n    place = place % capacity;\n    table[place] = 1;\n"
+      "    rows[i / width] = x[i];\n  }\n}\n");
+  EXPECT_THAT(text, HasSubstr("table = { extents = [\"capacity\"]"));
+  EXPECT_THAT(text, HasSubstr("rows = { extents = [\"height\"]"));
+}
+
+TEST(Describe, ArraysWithinAKernelLimitSizes) {
+  const std::string text = described_text(
+      "#define STATES 16\n__global__ void scan(const float* x, float* y, int n, int states) {\n"
+      "  float h[STATES];\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  for (int s = 0; s < states; ++s) h[s] = 0;\n"
+      "  if (i < n) for (int s = 0; s < states; ++s) y[i * states + s] = h[s] + x[i * states + s];\n}\n");
+  EXPECT_THAT(text, HasSubstr("states = [1, 16]"));
+}
+
+TEST(Describe, WithoutAGuardEachThreadHasAnElement) {
+  const std::string text = described_text(
+      "__global__ void sums(float* y, const float* x, int n) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  float sum = 0;\n"
+      "  for (int at = i; at < n; at += gridDim.x * blockDim.x) sum += x[at];\n  y[i] = sum;\n}\n"
+      "void run(float* y, float* x, int n) { sums<<<32, 256>>>(y, x, n); }\n");
+  EXPECT_THAT(text, HasSubstr("y = { extents = [8192], role = \"output\" }  # an element per thread"));
+  EXPECT_THAT(text, HasSubstr("GRID = [32]  # one value"));
+}
+
+TEST(Describe, QuotientsOfALaunchWithoutAGuardAreWhole) {
+  const std::string text = described_text(
+      "#define NX 16\n#define NY 8\n__global__ void wrap(float* out, const float* in, int w, int h) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  int x = i % w, y = i / w;\n"
+      "  out[y * w + x] = in[((y + 1) % h) * w + x];\n}\n"
+      "void run(float* out, float* in, int w, int h) { wrap<<<w / NX * h / NY, NX * NY>>>(out, in, w, h); "
+      "}\n");
+  EXPECT_THAT(text, HasSubstr("\"w % NX == 0\""));
+  EXPECT_THAT(text, HasSubstr("\"w / NX * h % NY == 0\""));
+}
+
+TEST(Describe, ABlockThatTheHostComputesIsAnAxisInTheGridToo) {
+  const std::string text = described_text(
+      "__global__ void twice(float* x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) x[i] *= 2;\n}\n"
+      "void run(float* x, int n) {\n  int threads = n < 1024 ? n : 1024;\n"
+      "  twice<<<(n + threads - 1) / threads, threads>>>(x, n);\n}\n");
+  EXPECT_THAT(text, HasSubstr("grid = [\"ceil_div(n, BLOCK)\"]"));
+}
+
+TEST(Describe, ConstantsOfClassesAreRead) {
+  const std::string text = described_text(
+      "template <class Element>\nstruct alignas(16) Packed {\n"
+      "  static constexpr const int size = sizeof(int4) / sizeof(Element);\n  Element all[size];\n};\n"
+      "typedef Packed<float> wide;\n"
+      "__global__ void twice(float* x, int n) {\n"
+      "  int i = (blockIdx.x * blockDim.x + threadIdx.x) * wide::size;\n  if (i < n) x[i] *= 2;\n}\n"
+      "void run(float* x, int n, const int block_size) {\n"
+      "  const int grid = (n + block_size * wide::size - 1) / (block_size * wide::size);\n"
+      "  twice<<<grid, block_size>>>(x, n);\n}\n");
+  EXPECT_THAT(text, HasSubstr("grid = [\"ceil_div(n, BLOCK * 4)\"]"));
+}
+
+TEST(Describe, RowsThatAnArrayNamesAreIndices) {
+  const std::string text = described_text(
+      "__global__ void embed(float* out, const int* tokens, const float* table, int n, int vocabulary, int "
+      "width) "
+      "{\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) {\n    int row = tokens[i];\n"
+      "    const float* from = table + row * width;\n"
+      "    for (int c = 0; c < width; ++c) out[i * width + c] = from[c] / vocabulary;\n  }\n}\n"
+      "void run(float* out, int* tokens, float* table, int n, int v, int w) {\n"
+      "  cudaMalloc(&table, v * w * sizeof(float));\n"
+      "  embed<<<(n + 255) / 256, 256>>>(out, tokens, table, n, v, w);\n}\n");
+  EXPECT_THAT(text, HasSubstr("tokens = { extents = [\"n\"], values = \"index(vocabulary)\" }"));
+}
+
 TEST(Describe, IntegersThatAreIndicesHoldIndices) {
   const std::string text = described_text(
       "__global__ void spmv(int rows, const int* row_ptr, const int* cols, const float* vals, const float* "

@@ -44,6 +44,12 @@ static const char* text = "__global__ void nor(int a) ";
   EXPECT_TRUE(kernels[2].parameters.empty());
 }
 
+TEST(OwnSource, AStaticKernelIsExported) {
+  for (const char* text :
+       {"__global__ static void k(float* y) {}\n", "static __global__ void k(float* y) {}\n"})
+    EXPECT_EQ(kernel_body(text, {}).text.find("static"), std::string::npos) << text;
+}
+
 TEST(OwnSource, ParametersMayDependOnABranch) {
   const std::string vector = "#if WIDE == 2\ntypedef float2 vector;\n#else\ntypedef float vector;\n#endif\n";
   const auto line_of_others = [&](const std::string& list) {

@@ -84,6 +84,13 @@ TEST(Preprocessor, TakesOneBranch) {
   EXPECT_EQ(text.text, "a\n#if 0\n           \n#endif\n") << "all places stay";
 }
 
+TEST(Preprocessor, TheGuardOfAHeaderIsTakenOnce) {
+  const auto of = [](const std::string& text) { return lines_of(compiled_texts(text, {}, {}).front()); };
+  EXPECT_EQ(of("// a header\n#ifndef _OWN_H\n#define _OWN_H\na\n#endif"), "yyyyy");
+  EXPECT_EQ(of("#ifndef _OWN_H\nb\n#define _OWN_H\n#endif"), "ymmy") << "it is no guard";
+  EXPECT_EQ(of("#ifndef __CUDA_ARCH__\n#define __CUDA_ARCH__\na\n#endif"), "ymmy") << "the compiler's";
+}
+
 TEST(Preprocessor, FollowsIncludes) {
   const auto texts = compiled_texts(
       "#define FIRST\n#include \"a.cuh\"\n#ifdef OF_A\nyes\n#endif\n#if 0\n#include \"b.cuh\"\n#endif\n"
