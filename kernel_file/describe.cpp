@@ -234,8 +234,14 @@ std::string Describer::written() {
   });
   if (const std::int64_t bytes = bounds_->alignment(); bytes > 0)
     add_line(text, "alignment_bytes = \"" + std::to_string(bytes) + "\"", "the kernel's wide accesses");
-  if (has_f32 && std::regex_search(device_text_, in_half))
+  if (has_f32 && std::regex_search(device_text_, in_half)) {
     add_line(text, "tolerance = 0.02", "a guess: it computes in 16 bits what it writes in 32");
+    for (Array& one : arrays_)  // products of large numbers pass the largest number of 16 bits
+      for (const auto& parameter : kernel_.parameters)
+        if (parameter.name == one.name && one.role.empty() && one.values.empty() &&
+            c_type(parameter.type, code_).dtype == DType::f16)
+          one.values = "uniform(-1, 1)";
+  }
   if (!zeroed_.empty()) text += "zeroed = " + listed_texts(zeroed_) + "\n";
 
   text += "\n[problem]\n";

@@ -280,6 +280,15 @@ void Describer::grid_by_index(std::size_t i) {
   }
 }
 
+bool Describer::is_of_another_size(const HostExpression& one, std::size_t i) const {
+  const bool rounds_up = one.kind == HostExpression::Kind::call && one.word == "ceil_div";
+  const auto own = bounds_->blocks(components_of_dim3[i]);
+  const auto size = own ? parsed_expression(own->size) : std::nullopt;
+  return rounds_up && size && size->kind == HostExpression::Kind::name &&
+         one.parts[0].kind == HostExpression::Kind::name && size->word != one.parts[0].word &&
+         bounds_->is_size(size->word) && bounds_->is_size(one.parts[0].word);
+}
+
 void Describer::find_grid() {
   std::vector<HostExpression> all;
   if (launch_) all = host_->components(launch_->grid, place_, names_);
@@ -304,6 +313,9 @@ void Describer::find_grid() {
         grid_.push_back(name);
       } else if (value && one.kind == HostExpression::Kind::number) {
         grid_.push_back(std::to_string(*value));
+      } else if (is_of_another_size(one, i)) {
+        grid_by_index(i);
+        grid_comment_ = "from the kernel's indices: the launch fits only where its sizes are equal";
       } else if (!has_own && adopt(one)) {
         add_blocks(one, i);
       } else {

@@ -222,6 +222,100 @@ std::string Describer::other_real() {
   return text;
 }
 
+std::string Describer::body_with_calls() const {
+  constexpr std::size_t most_calls = 24;
+  struct DeviceFunction {
+    std::vector<std::string> parameters;
+    std::string body;
+  };
+  std::map<std::string, DeviceFunction> functions;
+  for (const Braces& one : outer_braces(reached_)) {
+    const std::string head = reached_.substr(one.head, one.open - one.head);
+    const std::size_t open = head.find('(');
+    if (one.kind != Braces::Kind::function || open == std::string::npos ||
+        find_word(head, "__device__") == std::string::npos)
+      continue;
+    const std::size_t close = behind_close(head, open);
+    std::size_t end = open;
+    while (end > 0 && is_space(head[end - 1])) --end;
+    std::size_t begin = end;
+    while (begin > 0 && is_name(head[begin - 1])) --begin;
+    if (close == std::string::npos || begin == end) continue;
+    DeviceFunction made{.parameters = {}, .body = reached_.substr(one.open + 1, one.close - one.open - 1)};
+    for (const std::string& words : split_list(std::string_view(head).substr(open + 1, close - open - 2))) {
+      std::string plain = words.substr(0, words.find_first_of("=["));
+      while (!plain.empty() && !is_name(plain.back())) plain.pop_back();
+      std::size_t first = plain.size();
+      while (first > 0 && is_name(plain[first - 1])) --first;
+      made.parameters.push_back(plain.substr(first));
+    }
+    functions.emplace(head.substr(begin, end - begin), std::move(made));  // of several, the first
+  }
+  std::set<std::string> arrays;
+  for (const auto& one : kernel_.parameters)
+    if (one.is_pointer) arrays.insert(one.name);
+  const auto is_array = [&](const std::string& words) {  // x, x + first, &x[first]
+    const std::size_t begin = std::min(words.find_first_not_of("& ("), words.size());
+    std::size_t end = begin;
+    while (end < words.size() && is_name(words[end])) ++end;
+    return arrays.contains(words.substr(begin, end - begin));
+  };
+  std::string all = body_;
+  std::size_t calls = 0;
+  for (std::size_t at = 0; at < all.size() && calls < most_calls;) {
+    if (!is_name(all[at]) || (at > 0 && is_name(all[at - 1]))) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < all.size() && is_name(all[end])) ++end;
+    const auto found = functions.find(all.substr(at, end - at));
+    const std::size_t open = skip_space(all, end);
+    at = end;
+    if (found == functions.end() || open >= all.size() || all[open] != '(') continue;
+    const std::size_t close = behind_close(all, open);
+    if (close == std::string::npos) continue;
+    const std::vector<std::string> given =
+        split_list(std::string_view(all).substr(open + 1, close - open - 2));
+    const std::vector<std::string>& parameters = found->second.parameters;
+    if (given.size() != parameters.size() || std::none_of(given.begin(), given.end(), is_array)) continue;
+    const std::string suffix = "_of_call_" + std::to_string(++calls);
+    std::map<std::string, std::string> names;
+    std::string copy = "\n;";
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const bool is_plain = std::all_of(given[i].begin(), given[i].end(), is_name);
+      names[parameters[i]] = is_plain ? given[i] : "(" + given[i] + ")";
+      if (is_plain || !is_array(given[i])) continue;
+      names[parameters[i]] = parameters[i] + suffix;  // a pointer into the array
+      copy += "auto " + names[parameters[i]] + " = " + given[i] + ";";
+    }
+    // Names that the function declares differ from the kernel's and from those of other calls.
+    const std::string& body = found->second.body;
+    static const std::regex declared(R"([A-Za-z_]\w*[\s*&]+([A-Za-z_]\w*)\s*(?=[=;,\[]))");
+    static const std::set<std::string> no_types = {"return", "else", "case", "goto"};
+    for (std::sregex_iterator one(body.begin(), body.end(), declared), none; one != none; ++one) {
+      const std::string name = (*one)[1].str(), words = one->str();
+      if (no_types.contains(words.substr(0, words.find_first_of(" \t\n*&")))) continue;
+      if (!sizes_.contains(name) && !constants_.contains(name)) names.emplace(name, name + suffix);
+    }
+    for (std::size_t i = 0; i < body.size();) {
+      std::size_t stop = i + 1;
+      if (is_name(body[i])) {
+        while (stop < body.size() && is_name(body[stop])) ++stop;
+        const auto other = names.find(body.substr(i, stop - i));
+        const bool is_member =
+            i > 0 && (body[i - 1] == '.' || (body[i - 1] == '>' && i > 1 && body[i - 2] == '-'));
+        copy += other == names.end() || is_member ? body.substr(i, stop - i) : other->second;
+      } else {
+        copy += body[i];
+      }
+      i = stop;
+    }
+    all += copy + "\n;";
+  }
+  return all;
+}
+
 void Describer::find_bounds() {
   std::set<std::string> names;
   for (const auto& [name, size] : sizes_) names.insert(name);
@@ -229,6 +323,12 @@ void Describer::find_bounds() {
     if (is_literal(name)) names.insert(name);
   for (const Axis& one : axes_) names.insert(one.name);
   std::map<std::string, std::string> meanings = macros_;
+  for (auto& [name, text] : meanings) {  // a macro by another one with parameters
+    if (text.find('(') == std::string::npos || !reads(name)) continue;
+    Names of_macro;
+    const auto made = reached_code_->resolved(text, {.at = 0, .known = {}}, of_macro);
+    if (made && made->kind == HostExpression::Kind::name) text = made->word;
+  }
   meanings.insert(member_names_.begin(), member_names_.end());
   // Constants of classes, such as Packed<float>::size.
   static const std::regex member(R"(\b[A-Za-z_]\w*::[A-Za-z_]\w*\b)");
@@ -242,7 +342,8 @@ void Describer::find_bounds() {
     const CType made = c_type(types_beside_.contains(type) ? "float" : element_of_template(type), code_);
     return made.dtype && made.ambiguity.empty() ? bytes(*made.dtype) * made.lanes : 0;
   };
-  bounds_.emplace(body_, std::move(names), meanings, bytes_of);
+  with_calls_ = body_with_calls();
+  bounds_.emplace(with_calls_, std::move(names), meanings, bytes_of);
   // An array within the kernel has a number of elements that a size must not pass.
   for (const auto& [size, most] :
        bounds_->limits([&](const std::string& words) -> std::optional<std::int64_t> {

@@ -110,6 +110,9 @@ class Describer {
   std::string real_of(const std::string& given, const CType& type);
   std::string other_real();
   void find_bounds();
+  // Returns the kernel's body with those of the device functions behind it to which it gives its arrays, by
+  // the names that the kernel has for their parameters.
+  std::string body_with_calls() const;
   // True if the constant is defined as a number, and not by other constants.
   bool is_literal(const std::string& name) const;
 
@@ -137,6 +140,8 @@ class Describer {
   bool adopt(const HostExpression& one);
   // Adds the component of the grid that the kernel's own indices ask for, or "?".
   void grid_by_index(std::size_t i);
+  // True if a launch covers one size of the kernel where the kernel's own index ends at another one.
+  bool is_of_another_size(const HostExpression& one, std::size_t i) const;
   void find_grid();
   // A kernel without sizes and without a guard: its problem is a number of whole blocks.
   void find_unguarded();
@@ -187,7 +192,7 @@ class Describer {
   const KernelFile& file_;
   const std::function<bool(const std::string&)>& is_taken_;
   std::vector<CompiledText> texts_;
-  std::string code_, reached_, device_text_, host_text_, body_;
+  std::string code_, reached_, device_text_, host_text_, body_, with_calls_;
   const std::vector<std::string>& beside_;  // texts of other files
   std::set<std::string> words_, declared_;
   DeclaredKernel kernel_;

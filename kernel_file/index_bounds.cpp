@@ -631,6 +631,17 @@ void IndexBounds::set_blocks(char component, const Expression& count) {
 }
 
 bool IndexBounds::leaves_border() const {
+  // i = block * threads + thread + first: elements before the first one stay.
+  for (const auto& [name, all] : definitions_) {
+    if (all.size() != 1 || !bounds_.contains(name) || !holds_name(expanded(all.front(), 0), "threadIdx.x"))
+      continue;
+    std::vector<Expression> terms;
+    add_terms(expanded(all.front(), 0), terms);
+    if (std::any_of(terms.begin(), terms.end(), [&](const Expression& one) {
+          return one.kind == Form::name && sizes_.contains(one.word);
+        }))
+      return true;
+  }
   for (std::size_t i = 1; i + 2 < tokens_.size(); ++i) {
     const std::string_view name = tokens_[i - 1].text;
     if (!tokens_[i - 1].is_word() || !bounds_.contains(std::string(name))) continue;
@@ -678,6 +689,18 @@ bool IndexBounds::compares_block(char component) const {
         // Behind if (…) and for (…) begins another statement.
         if (one == ")" && (parentheses < 0 || (parentheses == 0 && has_condition))) break;
         has |= depends(end);
+        if (one == "<" && end > begin && tokens_[end - 1].is_word()) {  // cast<float4*>(x), Packed<T>{x}
+          std::size_t close = end + 1;
+          while (close < tokens_.size() && (tokens_[close].is_word() || tokens_[close].text == "*" ||
+                                            tokens_[close].text == "::" || tokens_[close].text == ","))
+            ++close;
+          static const std::set<std::string_view> behind_template = {"(", "{", "::"};
+          if (close + 1 < tokens_.size() && tokens_[close].text == ">" &&
+              behind_template.contains(tokens_[close + 1].text)) {
+            end = close;
+            continue;
+          }
+        }
         const bool is_equality = (one == "=" || one == "!") && next == "=";
         if (one == "=" && assigned == tokens_.size() && !is_equality) assigned = end;
         compares |= is_equality || comparisons.contains(one);

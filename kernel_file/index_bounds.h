@@ -59,6 +59,9 @@ class IndexBounds {
   /// Says that all such indices stay below a size, although the kernel has no guard.
   void set_bound(char component, const std::string& of_block, const HostExpression& size);
 
+  /// True of a size that the launch gives.
+  bool is_size(const std::string& name) const { return sizes_.contains(name); }
+
   /// Says how many blocks a component of the grid has.
   void set_blocks(char component, const HostExpression& count);
 

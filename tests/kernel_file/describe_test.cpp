@@ -413,6 +413,47 @@ TEST(Describe, ConstantsOfClassesAreRead) {
   EXPECT_THAT(text, HasSubstr("grid = [\"ceil_div(n, BLOCK * 4)\"]"));
 }
 
+TEST(Describe, DeviceFunctionsUseTheArraysThatTheyTake) {
+  const std::string text = described_text(
+      "__device__ void store(float* to, const float* from, int at, int most) {\n  int last = most - 1;\n"
+      "  if (at < most) to[at] = from[at] + last;\n}\n"
+      "__device__ float other(float x) { return x; }\n"
+      "__global__ void turn(float* y, const float* x, int rows, int cols) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x, last = 0;\n"
+      "  store(y + rows * cols, x, i, cols);\n  y[last] = other(1);\n}\n");
+  EXPECT_THAT(text, HasSubstr("x = [\"cols\"]"));
+  EXPECT_THAT(text, HasSubstr("y = { extents = [\"cols + rows * cols\"]"));
+  EXPECT_THAT(text, HasSubstr("grid = [\"ceil_div(cols, BLOCK)\"]"));
+}
+
+TEST(Describe, TheKernelsIndicesCountMoreThanALaunchForSquares) {
+  const std::string text = described_text(
+      "#define BOUND(x, y) x\n#define N_ROWS BOUND(rows, 1)\n"
+      "__global__ void twice(float* y, int rows, int cols) {\n"
+      "  int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  if (i < N_ROWS && j < cols) y[i * cols + j] *= 2;\n}\n"
+      "void run(float* y, int n, int m) {\n  dim3 block(32, 8);\n"
+      "  twice<<<dim3((n + 31) / 32, (m + 7) / 8), block>>>(y, n, m);\n}\n");
+  EXPECT_THAT(text, HasSubstr("grid = [\"ceil_div(cols, BLOCK_X)\", \"ceil_div(rows, BLOCK_Y)\"]"));
+  EXPECT_THAT(text, HasSubstr("fits only where its sizes are equal"));
+}
+
+TEST(Describe, AnOffsetLeavesTheFirstElements) {
+  const std::string text = described_text(
+      "__global__ void one(float* y, int n, int first) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x + first;\n  if (i < n) y[i] = 1;\n}\n");
+  EXPECT_THAT(text, HasSubstr("y = { extents = [\"n\"], role = \"inout\" }"));
+}
+
+TEST(Describe, SumsInSixteenBitsHaveATolerance) {
+  const std::string text = described_text(
+      "#include <cuda_fp16.h>\n__global__ void dot(const half2* a, const half2* b, float* y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) { half2 c = __hmul2(a[i], b[i]); atomicAdd(y, __low2float(c) + __high2float(c)); }\n}\n");
+  EXPECT_THAT(text, HasSubstr("tolerance = 0.02"));
+  EXPECT_THAT(text, HasSubstr("a = { extents = [\"n\"], values = \"uniform(-1, 1)\" }"));
+}
+
 TEST(Describe, RowsThatAnArrayNamesAreIndices) {
   const std::string text = described_text(
       "__global__ void embed(float* out, const int* tokens, const float* table, int n, int vocabulary, int "
