@@ -252,7 +252,11 @@ std::string Describer::written() {
     std::string comment = one.comment;
     if (!one.is_extent && one.given.empty() && comment.empty())
       comment = one.value ? "as in the launch" : "a guess: no size depends on it";
-    add_line(text, size + " = " + usual_of(size, one, extents), comment);
+    std::size_t dimensions = extents;  // of the array in which the size occurs most often: n * n elements
+    for (const Array& array : arrays_)
+      dimensions = std::max(
+          dimensions, static_cast<std::size_t>(std::count(array.extents.begin(), array.extents.end(), size)));
+    add_line(text, size + " = " + usual_of(size, one, dimensions), comment);
   }
   if (order_.empty()) add_line(text, "n = \"?\"", "the problem's sizes; name at least one");
 

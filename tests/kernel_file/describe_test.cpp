@@ -327,6 +327,7 @@ TEST(Describe, ALoopAroundALaunchBoundsItsVariable) {
       "void run(float* m, int n) {\n  cudaMalloc(&m, n * n * sizeof(float));\n"
       "  for (int i = 0; i < n - TILE; i += TILE) diagonal<<<1, TILE>>>(m, n, i);\n}\n");
   EXPECT_THAT(text, HasSubstr("offset = { minimum = 0, default = 0 }"));
+  EXPECT_THAT(text, HasSubstr("\nn = [1, 4096]\n")) << "its array has n * n elements";
   EXPECT_THAT(text, HasSubstr("problem = [\"offset < n - 64\"]")) << "for each value of the axis";
 }
 
