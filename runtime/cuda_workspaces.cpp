@@ -93,9 +93,7 @@ bool follows(const std::vector<cudaGraphNode_t>&, cudaGraphNode_t) { return fals
 bool KeptMemory::serves(std::int64_t bytes, std::int64_t zeroed) const {
   return zeroed <= zero_bytes && others(bytes, zeroed) <= other_bytes;
 }
-void* KeptMemory::workspace(std::int64_t zeroed) const {
-  return first + zero_bytes - behind_zeros(zeroed);
-}
+void* KeptMemory::workspace(std::int64_t zeroed) const { return first + zero_bytes - behind_zeros(zeroed); }
 
 // A thread of CUDA's calls it, so its lock is never held during a call of CUDA.
 void CUDART_CB CudaWorkspaces::OfGraph::destroy(void* object) {
