@@ -117,6 +117,9 @@ if(TUNESMITH_SANITIZED AND TUNESMITH_SANITIZED_LIBRARIES)
         set_target_properties(tunesmith_built_${name} PROPERTIES IMPORTED_LOCATION "${archive}" INTERFACE_LINK_LIBRARIES "${linked}")
         set_target_properties(tunesmith_${name} PROPERTIES SOURCES "${PROJECT_BINARY_DIR}/${name}/built.cpp;${sources}"
                               INTERFACE_LINK_LIBRARIES "tunesmith_built_${name};${linked}")
+        foreach(kind IN LISTS TUNESMITH_KINDS) # made of the objects of all libraries
+          target_link_libraries(tunesmith_${kind} PRIVATE tunesmith_built_${name})
+        endforeach()
       endif()
     endif()
   endforeach()
