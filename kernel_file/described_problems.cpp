@@ -183,9 +183,10 @@ std::vector<Problem> beyond_16_bits(const Facts& facts, const Problem& problem) 
     if (found.size() == most || !is_free(large, fixed) || range_of(large).most <= signed_limit) continue;
     if (!facts->description.flops && facts->description.of_loops.contains(large.name)) continue;
     for (const auto& [beyond, other] : sizes) {
-      Problem one = of_integers(facts, problem, fixed, [&](const Parameter& parameter) {
-        return parameter.name == large.name ? beyond : other;
-      });
+      Problem one =
+          of_integers(facts, problem, fixed, [&, beyond = beyond, other = other](const Parameter& parameter) {
+            return parameter.name == large.name ? beyond : other;
+          });
       if (!why_not(facts, one).empty() || !is_small(facts, one, times) ||
           threads_of(facts, one) > most_threads)
         continue;
@@ -248,9 +249,10 @@ std::vector<Problem> beyond_8_bits(const Facts& facts, const Problem& problem,
     });
     if (found.size() == most || !is_free(large, fixed) || is_there || range_of(large).most <= limit) continue;
     for (const auto& [beyond, other] : sizes) {
-      Problem one = of_integers(facts, problem, fixed, [&](const Parameter& parameter) {
-        return parameter.name == large.name ? beyond : other;
-      });
+      Problem one =
+          of_integers(facts, problem, fixed, [&, beyond = beyond, other = other](const Parameter& parameter) {
+            return parameter.name == large.name ? beyond : other;
+          });
       if (!why_not(facts, one).empty() || !is_small(facts, one) || threads_of(facts, one) > most_threads)
         continue;
       found.push_back(std::move(one));
@@ -275,9 +277,10 @@ std::optional<Problem> product_beyond_16_bits(const Facts& facts, const Problem&
   for (std::size_t i = 0; i < large.size(); ++i)
     for (std::size_t j = i + 1; j < large.size(); ++j)
       for (const auto& [size, other] : sizes) {
-        const Problem one = of_integers(facts, problem, fixed, [&](const Parameter& parameter) {
-          return &parameter == large[i] || &parameter == large[j] ? size : other;
-        });
+        const Problem one =
+            of_integers(facts, problem, fixed, [&, size = size, other = other](const Parameter& parameter) {
+              return &parameter == large[i] || &parameter == large[j] ? size : other;
+            });
         const std::int64_t product = std::get<std::int64_t>(*one.find(large[i]->name)) *
                                      std::get<std::int64_t>(*one.find(large[j]->name));
         if (product > beyond && elements_of(facts, one) > static_cast<double>(beyond) &&
@@ -301,27 +304,18 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
   constexpr double most_turns = 1 << 23;
   constexpr std::int64_t most_without_loops = 2048;
   const auto& fixed = facts->description.compiled_in;
-  const auto is_fixed = [&](const Parameter& parameter) {
-    return !parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end();
-  };
-  const auto range_of = [](const Parameter& parameter) {
-    return parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
-  };
   // All sizes are the largest if `large` is null.
   const auto made = [&](const Parameter* large, std::int64_t other) -> std::optional<Problem> {
-    Problem one = problem;
     double turns = 1;
-    for (const Parameter& parameter : facts->description.parameters) {
-      if (is_fixed(parameter)) continue;
-      const UsualSizes range = range_of(parameter);
-      const bool is_large = large == nullptr || &parameter == large;
-      const std::int64_t size = is_large ? range.most : std::clamp(other, range.least, range.most);
+    Problem one = of_integers(facts, problem, fixed, [&](const Parameter& parameter) {
+      if (large != nullptr && &parameter != large) return other;
+      const std::int64_t size = range_of(parameter).most;
       // A reference may do more than the kernel's loops or `flops` say.
-      const bool may_loop = facts->description.flops || size > most_without_loops ||
-                            facts->description.of_loops.contains(parameter.name);
-      if (is_large && may_loop) turns *= static_cast<double>(size);
-      one.set(parameter.name, size);
-    }
+      if (facts->description.flops || size > most_without_loops ||
+          facts->description.of_loops.contains(parameter.name))
+        turns *= static_cast<double>(size);
+      return size;
+    });
     if (one == problem || !why_not(facts, one).empty() || !is_small(facts, one, times)) return std::nullopt;
     const double threads = threads_of(facts, one);
     if (threads > most_threads || std::max(threads, elements_of(facts, one)) * turns > most_turns)
@@ -335,7 +329,7 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
   };
   if (auto whole = made(nullptr, 0)) found.push_back(*std::move(whole));
   for (const Parameter& large : facts->description.parameters) {
-    if (is_fixed(large) || found.size() == most) continue;
+    if (!is_free(large, fixed) || found.size() == most) continue;
     const auto is_there = [&](const Problem& one) { return reaches(large, one); };
     if (std::any_of(known.begin(), known.end(), is_there) ||
         std::any_of(found.begin(), found.end(), is_there))

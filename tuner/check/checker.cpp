@@ -169,8 +169,7 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
   if (differs(result(reversed, order, filled)))
     text =
         " It differs from launch to launch: a __device__ variable holds what the launch before left there, "
-        "or "
-        "a thread's variable is read before it is set.";
+        "or a thread's variable is read before it is set.";
   else if (differs(result(!reversed, order, filled)))
     text = " It depends on the order of threads: is a barrier missing?";
   else if (!watched_.blocks_wait() && (differs(result(reversed, BlockOrder::scattered, filled)) ||

@@ -21,6 +21,14 @@ namespace {
 // A watched launch is slow, and a fault shows early.
 constexpr std::chrono::duration<double> companions_limit{0.3}, problem_limit{0.6}, late_limit{1};
 
+// True if an array differs by more than the order of its sums may change. Those in another order are judged
+// without a watch, where it is told what rounding alone does.
+bool differs_clearly(const Comparison& comparison) {
+  constexpr double alike = 1e-3;
+  const double larger = std::max(std::abs(comparison.got), std::abs(comparison.expected));
+  return comparison.wrong != 0 && !(std::abs(comparison.got - comparison.expected) <= alike * larger);
+}
+
 // The first numbers of elements that 32-bit integers cannot count, signed and unsigned.
 constexpr std::int64_t most_of_32_bits = std::int64_t{1} << 31, most_unsigned = std::int64_t{1} << 32;
 
@@ -335,14 +343,12 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
 
 // Compares outputs that were written elsewhere.
 std::optional<CheckFailure> WatchedCheck::compared(ProblemArrays& on, const std::vector<void*>& outputs) {
-  constexpr double alike = 1e-3;  // sums in another order are judged without a watch
   for (std::size_t i = 0; i < on.arrays().size(); ++i) {
     const ProblemArrays::Array& array = on.arrays()[i];
     if (!array.expected) continue;
     device_.copy(array.live.get(), outputs[i], array.live.bytes());
     const Comparison comparison = on.compare(i);
-    const double larger = std::max(std::abs(comparison.got), std::abs(comparison.expected));
-    if (comparison.wrong == 0 || std::abs(comparison.got - comparison.expected) <= alike * larger) continue;
+    if (!differs_clearly(comparison)) continue;
     return CheckFailure{Verdict::wrong_result,
                         on.difference(i, comparison) + ", on " + on.where() +
                             ", where the variables and registers of a thread hold other values before they "
@@ -398,15 +404,12 @@ std::optional<CheckFailure> WatchedCheck::in_reverse(ProblemArrays& on, const Va
   };
   const int error =
       watch_on(on, watcher, *executable, binary, work, workspace.get(), false, companions_limit);
-  constexpr double alike = 1e-3;
   const bool is_whole = error == 0 && watcher.stuck().empty() && !watcher.ran_out_of_time() &&
                         watcher.finding().kind == Watcher::FindingKind::none;
   for (std::size_t i = 0; i < on.arrays().size() && is_whole; ++i) {
     if (!on.arrays()[i].expected) continue;
     const Comparison comparison = on.compare(i);
-    // Sums in another order are judged without a watch, where it is told what rounding alone does.
-    const double larger = std::max(std::abs(comparison.got), std::abs(comparison.expected));
-    if (comparison.wrong == 0 || std::abs(comparison.got - comparison.expected) <= alike * larger) continue;
+    if (!differs_clearly(comparison)) continue;
     CheckFailure failure{Verdict::wrong_result,
                          on.difference(i, comparison) + ", on " + on.where() +
                              ", with blocks in reverse and the lanes of a warp in step. Another thread may "
