@@ -363,8 +363,12 @@ TEST_F(FaultTest, WhatWasFastBeforeItsTextChangedIsTriedFirst) {
   asked.search.templates = {"plain"};
   run(asked);
   const auto fastest_first = Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).results();
-  const auto fastest =
-      std::ranges::find_if(fastest_first, [](const ResultRow& row) { return !row.is_base; })->config;
+  const auto is_no_base = [](const ResultRow& row) { return !row.is_base; };
+  const auto fastest = std::ranges::find_if(fastest_first, is_no_base);
+  ASSERT_NE(fastest, fastest_first.end());
+  std::set<std::string> fastest_configs;  // several where the clock tells no difference
+  for (const ResultRow& row : fastest_first)
+    if (is_no_base(row) && row.median_us == fastest->median_us) fastest_configs.insert(row.config);
   execute("DELETE FROM winner; UPDATE variant SET source_hash = 'old ' || source_hash");
 
   const auto before = static_cast<std::ptrdiff_t>(rows().size());
@@ -373,9 +377,10 @@ TEST_F(FaultTest, WhatWasFastBeforeItsTextChangedIsTriedFirst) {
   EXPECT_EQ(run(asked).problems[0].measured, 2);
   std::vector<ResultRow> all = rows();
   std::ranges::sort(all, {}, &ResultRow::measurement_id);
-  EXPECT_TRUE(std::any_of(all.begin() + before, all.end(), [&](const ResultRow& row) {
-    return row.config == fastest;
-  })) << fastest;
+  EXPECT_TRUE(std::any_of(all.begin() + before, all.end(),
+                          [&](const ResultRow& row) { return fastest_configs.contains(row.config); }))
+      << testing::PrintToString(fastest_configs) << ", not " << all.back().config << ": "
+      << all.back().verdict << ", " << all.back().reason;
 }
 
 TEST_F(FaultTest, ProblemsWhoseWinnersAreStaleAreFoundInTheDatabase) {
