@@ -40,7 +40,27 @@ for number in 6 7; do
   [[ $("$once" -warns -o b/variant.so b/variant.cpp 2>&1) == "a warning" ]] || { echo "a warning was lost"; exit 1; }
   calls "$number" "a warning"
 done
+printf '#include <math.h>\n  # include "own.h"\n' >b/variant.cpp
+for number in 8 9; do
+  "$once" -O1 -o b/variant.so b/variant.cpp
+  calls "$number" "a text that includes a file of its own"
+done
+printf '#include <math.h>\n' >b/variant.cpp
+for number in 10 11; do
+  "$once" -O1 -I a -o b/variant.so b/variant.cpp
+  calls "$number" "a folder of headers"
+done
+"$once" -O1 -o b/variant.so b/variant.cpp
+"$once" -O1 -o b/variant.so b/variant.cpp
+calls 12 "a header of the system"
+printf 'object' >b/variant.o
+"$once" -shared -o a/variant.so b/variant.o
+"$once" -shared -o b/variant.so b/variant.o
+calls 13 "linking the same object"
 "$once" --version
-calls 8 "no text"
+calls 14 "no text"
 TUNESMITH_COMPILED= "$once" -O1 -o a/variant.so a/variant.cpp
-calls 9 "no folder"
+calls 15 "no folder"
+touch -d '1 hour ago' compiler
+"$once" -O1 -o a/variant.so a/variant.cpp
+calls 16 "another compiler of this name"
