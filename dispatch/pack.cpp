@@ -280,6 +280,9 @@ Files compile(const Sources& sources, const std::filesystem::path& cache) {
     }
   }
   std::filesystem::create_directories(cache);
+  std::map<bool, BinaryCache> caches;
+  for (const auto& [host, toolchain] : toolchains)
+    if (toolchain) caches.emplace(host, cache / sha256(toolchain->identity()).substr(0, 16));
   Files files;
   std::string broken;  // the first base that does not compile
   std::mutex mutex;
@@ -292,9 +295,10 @@ Files compile(const Sources& sources, const std::filesystem::path& cache) {
       if (i >= sources.size()) return;
       const auto& [name, wanted] = *std::next(sources.begin(), static_cast<std::ptrdiff_t>(i));
       const Source& source = wanted.source;
-      const Toolchain* toolchain = toolchains.at(source.target == "host").get();
+      const bool host = source.target == "host";
+      const Toolchain* toolchain = toolchains.at(host).get();
       if (toolchain == nullptr) continue;
-      const BinaryCache kept(cache / sha256(toolchain->identity()).substr(0, 16));
+      const BinaryCache& kept = caches.at(host);
       if (auto bytes = kept.find(source)) {
         const std::scoped_lock lock(mutex);
         files[name] = std::move(*bytes);
@@ -316,6 +320,7 @@ Files compile(const Sources& sources, const std::filesystem::path& cache) {
     }
   };
   run_in_threads(std::max(1u, std::thread::hardware_concurrency()), work);
+  for (const auto& [host, kept] : caches) kept.trim(most_cached_bytes);
   if (!broken.empty()) throw Error(broken);
   return files;
 }
@@ -356,7 +361,9 @@ void solve(std::vector<DeviceTable>& tables, const std::filesystem::path& cache)
     read_factors(read_file(kept), one.table);
     if (one.table.solved_from == key) continue;
     solve_table(op, one.device, one.table, std::max(1u, std::thread::hardware_concurrency()));
-    write_file(kept, write_factors(one.table));
+    const std::filesystem::path part = kept.string() + "." + std::to_string(::getpid());
+    write_file(part, write_factors(one.table));
+    std::filesystem::rename(part, kept);  // another build may read it now
   }
 }
 
@@ -455,11 +462,11 @@ void say_sampled_sizes(const Files& files, const Sources& sources, const Sources
 
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::string& devices, const std::optional<Names>& own,
-         const Names& targets, const std::optional<Names>& portfolios, Turn turn) {
+         const Names& targets, const std::optional<Names>& portfolios, Turn turn,
+         const std::filesystem::path& before) {
   const auto file = files_of(generated, devices);
   const std::vector<WinnersFileRow> rows = read_winners(file);
   std::vector<DeviceTable> tables = read_timing_tables(file, ops());
-  const std::filesystem::path before = cpp.parent_path() / "packed_before";
   solve(tables, before);
   Sources named;
   const Sources sources = sources_to_compile(rows, tables, own, targets, portfolios, turn, named);
@@ -498,10 +505,12 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   write_file(bin, bytes);
   write_file(cpp,
              "// Written by tunesmith_pack.\n#include \"dispatch/packed.h\"\n\n"
-             "asm(R\"(.pushsection .rodata\n.balign 64\n.global " +
-                 bytes_name + "\n.hidden " + bytes_name + "\n" + bytes_name + ":\n.incbin \"" + bin.string() +
-                 "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char " + bytes_name + "[" +
-                 std::to_string(bytes.size() + 1) +
+             "asm(R\"(.pushsection .rodata\n.global " +
+                 bytes_name + "\n.hidden " + bytes_name + "\n" + bytes_name +
+                 ":\n.inc"  // in two parts, because a compiler cache keeps no source that has the word
+                 "bin \"" +
+                 bin.string() + "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char " + bytes_name +
+                 "[" + std::to_string(bytes.size() + 1) +
                  "];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "application_" : "") +
                  "packed_files() {\n  static constexpr PackedFile files[] = {\n" + list +
                  "  };\n  return files;\n}\n}  // namespace tunesmith\n");
@@ -516,13 +525,14 @@ int main(int count, char** arguments) {
   if (count < 5) {
     std::cerr << "usage: tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] "
                  "[portfolios=TARGET,TARGET] [bases=TURN/TURNS] "
-                 "TARGET...\n";
+                 "[cache=FOLDER] TARGET...\n";
     return 2;
   }
   try {
     std::optional<tunesmith::Names> own, portfolios;
     tunesmith::Names targets;
     tunesmith::Turn turn;
+    std::filesystem::path cache = std::filesystem::path(arguments[2]).parent_path() / "packed_before";
     for (const std::string word : std::span(arguments, static_cast<std::size_t>(count)).subspan(5)) {
       const std::string value = word.substr(word.find('=') + 1);
       if (word.starts_with("own=")) {
@@ -531,11 +541,14 @@ int main(int count, char** arguments) {
         if (value != "all") portfolios = tunesmith::names_of(value);
       } else if (word.starts_with("bases=")) {
         turn = tunesmith::parsed_turn(value);
+      } else if (word.starts_with("cache=")) {
+        cache = value;
       } else {
         targets.insert(word);
       }
     }
-    tunesmith::run(arguments[1], arguments[2], arguments[3], arguments[4], own, targets, portfolios, turn);
+    tunesmith::run(arguments[1], arguments[2], arguments[3], arguments[4], own, targets, portfolios, turn,
+                   cache);
   } catch (const std::exception& error) {
     std::cerr << "tunesmith_pack: " << error.what() << "\n";
     return 1;

@@ -15,6 +15,8 @@ namespace tunesmith {
 /// Returns $XDG_CACHE_HOME/tunesmith, else ~/.cache/tunesmith; empty if there is neither.
 std::filesystem::path user_cache_folder();
 
+constexpr std::uintmax_t most_cached_bytes = std::uintmax_t{1} << 30;  ///< some 30'000 binaries of a GPU
+
 class BinaryCache {
  public:
   /// With an empty folder the cache remembers nothing.

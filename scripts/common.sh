@@ -5,6 +5,8 @@ set -euo pipefail
 export PATH  # if it is unset, bash has a default, but its children do not
 export HOME="${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# What builds of all checkouts share, each file by what it is made of: packed kernels, and those of the tests.
+kept=${TUNESMITH_KEPT:-${XDG_CACHE_HOME:-$HOME/.cache}/tunesmith_build}
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
@@ -86,9 +88,10 @@ build() {
   local preset=$1 launcher=()
   shift
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  export CCACHE_SLOPPINESS=pch_defines,time_macros  # else it does not cache files that use a precompiled header
+  # Files that use a precompiled header are cached, and those of one checkout serve another.
+  export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=1
   say "Building (preset $preset)"
-  cmake --preset "$preset" "${launcher[@]}" "$@"
+  cmake --preset "$preset" "${launcher[@]}" "-DTUNESMITH_PACK_CACHE=$kept/packed" "$@"
   cmake --build "build/$preset" -j "$(nproc)" ${target:+--target "$target"}
 }
 

@@ -64,9 +64,6 @@ if [[ -n ${TUNESMITH_URL:-} || $only_sources ]]; then
   git archive HEAD | tar -x -C "$sources"
   [[ -z ${TUNESMITH_URL:-} ]] || python3 -B scripts/name_url.py "$sources"
   [[ ! $only_sources ]] || exit 0
-  for before in build/*/dispatch/packed_before; do  # kernels that another build has compiled
-    [[ -e $before ]] && mkdir -p "$sources/${before%/*}" && cp -a "$before" "$sources/$before"
-  done
   cd "$sources"
 fi
 rm -rf "$out"

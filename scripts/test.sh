@@ -28,7 +28,7 @@ spend "build" 350 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUN
 jobs=$(($(nproc) + 1)) # some tests wait for the disk, or for a process that is to hang
 say "Testing"
 # with_shared_kernels COMMAND...: its tests compile a kernel for the host once for all of them, and for the runs of the next days.
-export TUNESMITH_COMPILED=${TUNESMITH_COMPILED:-${XDG_CACHE_HOME:-$HOME/.cache}/tunesmith_tests}
+export TUNESMITH_COMPILED=$kept/tests
 mkdir -p "$TUNESMITH_COMPILED"
 find "$TUNESMITH_COMPILED" -type f -mtime +3 -delete
 with_shared_kernels() { TUNESMITH_COMPILER=$(command -v "${TUNESMITH_CXX:-c++}") TUNESMITH_CXX=$PWD/tests/compile_once.sh "$@"; }
@@ -43,8 +43,6 @@ if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
     3) part=ops labels='host' watched='generator;language;templates' ;;
     *) part=libraries labels='.' watched='' ;;
   esac
-  mkdir -p build/asan/dispatch/packed_before # the build finds the solved tables there, which saves a minute with sanitizers
-  cp build/cuda/dispatch/packed_before/*.factors build/asan/dispatch/packed_before/
   # A report then names functions but not lines; `cmake --preset asan` builds with lines.
   target=tests_of_$part spend "build with sanitizers" 270 \
     build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DTUNESMITH_SANITIZED_LIBRARIES=$watched" "-DTUNESMITH_BUILT=$PWD/build/cuda" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"

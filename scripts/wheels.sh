@@ -56,17 +56,14 @@ hash -r
 
 # compile PYTHON: builds the extension for that Python in build/wheels/build, and the targets that it needs.
 compile() {
-  local launcher=() needed=(nanobind "typing_extensions; python_version < '3.11'") before
+  local launcher=() needed=(nanobind "typing_extensions; python_version < '3.11'")
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   has_toolkit || needed+=('nvidia-cuda-runtime>=13' 'nvidia-cuda-crt>=13' 'nvidia-cuda-nvrtc>=13')
   rm -rf "$folder/compiling"
   "$1" -m venv "$folder/compiling"
   "$folder/compiling/bin/python" -m pip install -q --disable-pip-version-check "${needed[@]}"
-  mkdir -p "$folder/build/dispatch"
-  for before in build/*/dispatch/packed_before; do  # kernels that another build has compiled
-    [[ -e $before && ! -e $folder/build/dispatch/packed_before ]] && cp -a "$before" "$folder/build/dispatch/"
-  done
   cmake -S . -B "$folder/build" -G Ninja -U '*Python*' -U 'nanobind*' -U 'NB_*' "${launcher[@]}" -DCMAKE_BUILD_TYPE=Release -DTUNESMITH_PYTHON=ON \
+    "-DTUNESMITH_PACK_CACHE=$kept/packed" \
     -DTUNESMITH_TESTS=OFF -DTUNESMITH_EXAMPLES=OFF "${options[@]}" -DPython_EXECUTABLE="$folder/compiling/bin/python"
   rm -f "$folder"/build/python/tunesmith/_core.*
   cmake --build "$folder/build" -j "$(nproc)" --target tunesmith tunesmith_python tunesmith_python_stub

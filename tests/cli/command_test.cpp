@@ -469,8 +469,8 @@ TEST(Doctor, NvrtcOfAPythonPackageIsFoundBesideThisOne) {
   std::filesystem::create_directories(package);
   std::filesystem::create_symlink(file, package / "libnvrtc.so.13");
   std::filesystem::create_directories(scratch.path() / "tunesmith");
-  std::filesystem::copy_file(TUNESMITH_PROGRAM, scratch.path() / "tunesmith" / "tunesmith");
-  const std::string folder = std::filesystem::path(TUNESMITH_PROGRAM).parent_path().parent_path().string();
+  std::filesystem::copy_file(program_path, scratch.path() / "tunesmith" / "tunesmith");
+  const std::string folder = std::filesystem::path(program_path).parent_path().parent_path().string();
   const std::string there =
       "LD_LIBRARY_PATH=" + folder + " " + (scratch.path() / "tunesmith" / "tunesmith").string() + " doctor";
   EXPECT_THAT(line_of(scratch.shell("unset CUDA_PATH CUDA_HOME; " + there).out, "NVRTC"),

@@ -14,6 +14,12 @@
 
 namespace tunesmith {
 
+/// Of all sources of a test program.cpp alone contains the program's path, so that a compiler cache serves
+/// each folder.
+extern const char* const program_path;
+/// The program in a command of Scratch::shell().
+#define TUNESMITH_PROGRAM "\"$TUNESMITH_PROGRAM\""
+
 struct Outcome {
   int exit_code = -1;
   std::string out, err;
@@ -42,10 +48,10 @@ class Scratch {
   const std::filesystem::path& path() const { return path_; }
 
   Outcome shell(const std::string& command) const {
-    const std::string all = "cd " + path_.string() +
-                            " && export TUNESMITH_DB=" + (path_ / "tunesmith.db").string() +
-                            " XDG_CACHE_HOME=" + (path_ / "cache").string() + " && { " + command + "; } >" +
-                            (path_ / ".out").string() + " 2>" + (path_ / ".err").string() + " </dev/null";
+    const std::string all =
+        "cd " + path_.string() + " && export TUNESMITH_DB=" + (path_ / "tunesmith.db").string() +
+        " XDG_CACHE_HOME=" + (path_ / "cache").string() + " TUNESMITH_PROGRAM=" + program_path + " && { " +
+        command + "; } >" + (path_ / ".out").string() + " 2>" + (path_ / ".err").string() + " </dev/null";
     const int status = std::system(all.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, read_text(path_ / ".out"),
             read_text(path_ / ".err")};

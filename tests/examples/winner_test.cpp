@@ -30,8 +30,8 @@ TEST_F(TunedPicture, IsFilteredWithTheWinner) {
   EXPECT_TRUE(prints(filter, "variant: sliding ")) << last_;
   EXPECT_TRUE(prints(filter, "match:   exact")) << last_;
 
-  const std::string explain =
-      TUNESMITH_PROGRAM " explain conv2d --device host --problem '" + problem + "' --db " + database();
+  const std::string explain = std::string(program_path) + " explain conv2d --device host --problem '" +
+                              problem + "' --db " + database();
   const std::string at_first = "An application whose cache has no binary of it launches base ";
   EXPECT_FALSE(prints(explain, at_first)) << "the picture's is in the cache";
   EXPECT_TRUE(prints("rm -r cache && " + explain, at_first)) << last_;

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double start_timeout_s = 120;
 constexpr double goodbye_s = 2;
-constexpr std::uintmax_t most_cached_bytes = std::uintmax_t{1} << 30;  // some 30'000 binaries of a GPU
 constexpr std::size_t most_log_bytes =
     2000;  // limit of a compiler's output in a reason; C++ templates can fill pages
 
