@@ -19,6 +19,7 @@
 #include "generator/error.h"
 #include "tests/cli/run.h"
 #include "tests/rounds.h"
+#include "tests/source_folder.h"
 #include "tuner/search/recorded.h"
 
 namespace tunesmith {
@@ -136,15 +137,16 @@ const std::vector<std::string> json_pieces = {"null",
                                               "\"timeunit\":\"s\""};
 
 TEST(ExchangeFuzz, T4Files) {
-  try_mutations(read_text(TUNESMITH_TEST_DATA "/benchmark_hub/convolution_A6000_T4.json"), "x.json",
-                json_pieces,
+  try_mutations(read_text(source_folder + std::string("/tests/data/benchmark_hub/convolution_A6000_T4.json")),
+                "x.json", json_pieces,
                 [](const std::filesystem::path& path, const std::string&) { read_and_use(path); });
 }
 
 TEST(ExchangeFuzz, KernelTunersCaches) {
-  try_mutations(read_text(TUNESMITH_TEST_DATA "/benchmark_hub/convolution_A6000_cache.json"), "x.json",
-                json_pieces,
-                [](const std::filesystem::path& path, const std::string&) { read_and_use(path); });
+  try_mutations(
+      read_text(source_folder + std::string("/tests/data/benchmark_hub/convolution_A6000_cache.json")),
+      "x.json", json_pieces,
+      [](const std::filesystem::path& path, const std::string&) { read_and_use(path); });
 }
 
 TEST(ExchangeFuzz, Tables) {
@@ -159,7 +161,7 @@ TEST(ExchangeFuzz, Tables) {
 }
 
 TEST(ExchangeFuzz, DatabasesAsText) {
-  try_mutations(read_text(TUNESMITH_TEST_DATA "/../../db/every_failure.sql"), "x.sql",
+  try_mutations(read_text(source_folder + std::string("/db/every_failure.sql")), "x.sql",
                 {"NULL",
                  "'",
                  ";",

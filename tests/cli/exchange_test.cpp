@@ -13,6 +13,7 @@
 
 #include "db/store.h"
 #include "tests/cli/run.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string hub = TUNESMITH_TEST_DATA "/benchmark_hub/";
+const std::string hub = source_folder + std::string("/tests/data/benchmark_hub/");
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "tests/cli/run.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string examples = TUNESMITH_USER_KERNELS;
+const std::string examples = source_folder + std::string("/examples/user_kernels");
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -6,6 +6,7 @@
 #include "kernel_file/add.h"
 #include "kernel_file/read.h"
 #include "nvrtc.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -33,8 +34,8 @@ class UserKernelNvrtc : public Nvrtc {
 
 TEST_F(UserKernelNvrtc, TheExamplesCompile) {
   for (const char* name : {"convolution", "softmax_rows", "stencil", "tiled_matmul", "vector_add"}) {
-    const UserKernel& own =
-        add_user_kernel(read_kernel_file(std::string(TUNESMITH_USER_KERNELS) + "/" + name + ".cu"));
+    const UserKernel& own = add_user_kernel(
+        read_kernel_file(source_folder + std::string("/examples/user_kernels/") + name + ".cu"));
     expect_compiles(own, own.op.examples.front());
   }
 }

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "fixture.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -12,8 +13,8 @@ using DocsTest = DbTest;
 
 TEST_F(DocsTest, EveryQueryFindsSomethingInTheHistoriesThatAreShipped) {
   const std::filesystem::path h200 = file("h200.db"), failures = file("failures.db"), own = file();
-  sql(h200, bytes_of(DOCS_DIR "/../db/nvidia_h200_conv2d.sql"));
-  sql(failures, bytes_of(DOCS_DIR "/../db/every_failure.sql"));
+  sql(h200, bytes_of(source_folder + std::string("/db/nvidia_h200_conv2d.sql")));
+  sql(failures, bytes_of(source_folder + std::string("/db/every_failure.sql")));
   {  // no application wrote to those
     auto store = Store::open(own, Mode::create);
     populate(store);
@@ -21,7 +22,7 @@ TEST_F(DocsTest, EveryQueryFindsSomethingInTheHistoriesThatAreShipped) {
                          .device_id = store.id_of(gpu()),
                          .trials = {{.template_name = "tiled", .config = "A=1", .us = 1.5}}});
   }
-  std::ifstream docs(DOCS_DIR "/database.md");
+  std::ifstream docs(source_folder + std::string("/docs/database.md"));
   ASSERT_TRUE(docs);
   int queries = 0;
   bool inside = false;
@@ -45,7 +46,7 @@ TEST_F(DocsTest, EveryQueryFindsSomethingInTheHistoriesThatAreShipped) {
 
 TEST_F(DocsTest, EveryColumnIsNamed) {
   { auto store = Store::open(file(), Mode::create); }
-  const auto docs = bytes_of(DOCS_DIR "/database.md");
+  const auto docs = bytes_of(source_folder + std::string("/docs/database.md"));
   std::istringstream columns(
       sql(file(),
           "SELECT group_concat(DISTINCT c.name) FROM sqlite_master m, pragma_table_info(m.name) c "

@@ -31,14 +31,16 @@
 #include "kernel_file/find_op.h"
 #include "runtime/files.h"
 #include "runtime/toolchain.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
 
+const std::filesystem::path generated = std::filesystem::path(source_folder) / "generated";
+
 // The files of generated/, with the factors of its tables that the library has.
 std::string generated_or_packed(std::string_view name) {
-  return name.ends_with(".factors") ? packed(name)
-                                    : read_file(std::filesystem::path(GENERATED_FOLDER) / name);
+  return name.ends_with(".factors") ? packed(name) : read_file(generated / name);
 }
 
 // True if this is a build that only names its portfolios and a part of its bases, and it names the kernel.
@@ -69,7 +71,7 @@ bool is_packed(const Source& source) {
 #endif
 
 // The committed files of generated/ have the texts that the templates render.
-TEST(Generated, RendersExactly) { EXPECT_EQ(check_exported(GENERATED_FOLDER), std::vector<std::string>()); }
+TEST(Generated, RendersExactly) { EXPECT_EQ(check_exported(generated), std::vector<std::string>()); }
 
 // Dispatch leaves a stale variant out, and the library loses the gain that it promised: the template has
 // changed since the table was measured. Measure it again (table fill) and export, or make the change in a way
@@ -271,8 +273,8 @@ TEST(Packed, StartsEveryFunctionForEveryLayout) {
 TEST(Generated, WhatEachLaunchIsGivenDecidesNothing) {
   const Op& op = find_op("histogram");
   std::vector<Candidate> candidates;
-  for (const WinnersFileRow& row : read_winners(
-           [](std::string_view name) { return read_file(std::filesystem::path(GENERATED_FOLDER) / name); })) {
+  for (const WinnersFileRow& row :
+       read_winners([](std::string_view name) { return read_file(generated / name); })) {
     if (row.winner.op != op.name || row.winner.conditions.caches == Caches::cold) continue;
     candidates.push_back(row.winner);
     candidates.back().problem = complete_problem(op, row.winner.problem);

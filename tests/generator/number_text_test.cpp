@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/product_folders.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -82,9 +83,9 @@ TEST(NumberText, IsTheShortestThatReadsBack) {
 TEST(NumberText, NothingElsePrintsOrReadsNumbers) {
   const std::regex forbidden(
       R"(\b(v?s?n?printf|strto(d|f|ld)|ato[fil]|std::sto(d|f|ld)|sscanf|setprecision|std::fixed|put_money|from_chars)\b)");
-  for (const std::string& folder : product_folders(TUNESMITH_SOURCE)) {
+  for (const std::string& folder : product_folders(source_folder)) {
     for (const auto& entry :
-         std::filesystem::recursive_directory_iterator(std::filesystem::path(TUNESMITH_SOURCE) / folder)) {
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(source_folder) / folder)) {
       const std::filesystem::path& path = entry.path();
       if (path.extension() != ".cpp" && path.extension() != ".h") continue;
       if (path.stem() == "number_text" || path.parent_path().filename() == "host") continue;

@@ -12,6 +12,7 @@
 
 #include "generator/error.h"
 #include "tests/generator/test_op.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -279,7 +280,7 @@ TEST(Render, KernelsOfOpsHaveNoInstructionsOfTheirOwn) {
   const std::regex forbidden(R"(\b(asm|__asm__|TUNESMITH_HOST|__CUDA_ARCH__)\b)");
   int files = 0;
   for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(std::filesystem::path(TUNESMITH_SOURCE) / "templates")) {
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(source_folder) / "templates")) {
     const std::filesystem::path& path = entry.path();
     const std::string extension = path.extension().string();
     if (extension != ".cu" && extension != ".cuh" && extension != ".inl") continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/product_folders.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -18,14 +19,14 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> files_of(const std::string& folder, const std::set<std::string>& extensions) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(TUNESMITH_SOURCE) / folder))
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_folder) / folder))
     if (extensions.contains(entry.path().extension()) || entry.path().filename() == "CMakeLists.txt")
       files.push_back(entry.path());
   return files;
 }
 
 TEST(Sources, NameTheirLicense) {
-  std::vector<std::string> folders = product_folders(TUNESMITH_SOURCE);
+  std::vector<std::string> folders = product_folders(source_folder);
   for (const char* folder : {"bench", "cmake", "examples", "scripts", "tests"}) folders.emplace_back(folder);
   int read = 0;
   for (const std::string& folder : folders) {

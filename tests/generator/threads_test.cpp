@@ -13,6 +13,7 @@
 #include <string>
 
 #include "tests/product_folders.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -25,8 +26,8 @@ TEST(Threads, AreMadeInOnePlace) {
   const std::regex exempt("/(generator/threads|dispatch/background_compiler|dispatch/pack)\\.(h|cpp)$");
   const std::regex test("/(test|[^/]*_test)\\.cpp$");
   int read = 0;
-  for (const std::string& folder : product_folders(TUNESMITH_SOURCE)) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(TUNESMITH_SOURCE) / folder)) {
+  for (const std::string& folder : product_folders(source_folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_folder) / folder)) {
       const std::string path = entry.path();
       if (!path.ends_with(".cpp") && !path.ends_with(".h")) continue;
       if (std::regex_search(path, exempt) || std::regex_search(path, test)) continue;

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/source_folder.h"
+
 namespace tunesmith {
 namespace {
 
@@ -44,7 +46,7 @@ int braced_lines(const std::vector<std::string>& lines, std::size_t at) {
 
 TEST(UntunedLines, DoNotGrow) {
   std::map<std::string, int> found;
-  const fs::path templates = fs::path(TUNESMITH_SOURCE) / "templates";
+  const fs::path templates = fs::path(source_folder) / "templates";
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(templates)) {
     const fs::path& path = entry.path();
     if (path.extension() != ".cpp" || path.stem().string().ends_with("test")) continue;

@@ -13,6 +13,7 @@
 #include "generator/error.h"
 #include "generator/random.h"
 #include "kernel_file/described_op.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -180,7 +181,7 @@ TEST(Describe, Golden) {
   std::string all;
   for (const Sample& one : samples)
     all += "==== " + std::string(one.title) + "\n" + described_text(one.cu, one.kernel) + "\n";
-  const std::string path = TUNESMITH_GOLDEN_DIR "/described.txt";
+  const std::string path = source_folder + std::string("/tests/golden/described.txt");
   if (std::getenv("TUNESMITH_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << all;
   std::ifstream file(path, std::ios::binary);
   EXPECT_EQ(all, std::string(std::istreambuf_iterator<char>(file), {}));

@@ -18,6 +18,7 @@
 #include "kernel_file/described_op.h"
 #include "kernel_file/user_kernel.h"
 #include "tests/rounds.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -1341,7 +1342,7 @@ TEST(Description, SaysWhatIsWrongAndWhere) {
       for (std::size_t at; (at = text->find('\n')) != std::string::npos;) text->replace(at, 1, " ");
     all += from + " -> " + to + "\n  " + sentence + "\n";
   }
-  const std::string path = TUNESMITH_GOLDEN_DIR "/descriptions.txt";
+  const std::string path = source_folder + std::string("/tests/golden/descriptions.txt");
   if (std::getenv("TUNESMITH_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << all;
   std::ifstream file(path, std::ios::binary);
   EXPECT_EQ(all, std::string(std::istreambuf_iterator<char>(file), {}));

@@ -13,6 +13,7 @@
 
 #include "tests/one_definition/definitions.h"
 #include "tests/product_folders.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const std::filesystem::path root = TUNESMITH_SOURCE;
+const std::filesystem::path root = source_folder;
 
 using Texts = std::map<std::string, std::string>;
 

@@ -18,6 +18,7 @@
 #include "choose/winners_file.h"
 #include "kernel_file/find_op.h"
 #include "tests/op_cases.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -78,7 +79,8 @@ class Rendered : public testing::TestWithParam<std::string> {};
 
 TEST_P(Rendered, IsAsInTheGoldenFile) {
   const Op& op = find_op(GetParam());
-  const std::filesystem::path path = std::filesystem::path(TUNESMITH_GOLDEN_DIR) / (op.name + ".txt");
+  const std::filesystem::path path =
+      std::filesystem::path(source_folder) / "tests" / "golden" / (op.name + ".txt");
   std::vector<std::string> outlines;
   for (const Golden& golden : variants(op)) {
     const Source source = rendered(op, golden);
@@ -103,7 +105,7 @@ TEST_P(Rendered, IsAsInTheGoldenFile) {
 
 // The winner for the first problem of the op's problems.txt, as a whole; the base of an op without winners.
 std::string example_of(const Op& op) {
-  const std::filesystem::path sources = TUNESMITH_SOURCE_DIR;
+  const std::filesystem::path sources = source_folder;
   std::istringstream lines(read(sources / "templates" / op.name / "problems.txt"));
   std::string line;
   while (std::getline(lines, line) && line.starts_with('#')) continue;
@@ -139,7 +141,7 @@ class ReadableKernel : public testing::TestWithParam<const char*> {};
 
 TEST_P(ReadableKernel, IsAsInGenerated) {
   const std::filesystem::path path =
-      std::filesystem::path(TUNESMITH_SOURCE_DIR) / "generated" / (GetParam() + std::string(".cu"));
+      std::filesystem::path(source_folder) / "generated" / (GetParam() + std::string(".cu"));
   const std::string text = example_of(find_op(GetParam()));
   if (std::getenv("TUNESMITH_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
   const std::string expected = read(path);

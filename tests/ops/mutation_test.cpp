@@ -34,6 +34,7 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/op_cases.h"
+#include "tests/source_folder.h"
 #include "tuner/check/check_memory.h"
 #include "tuner/check/checker.h"
 
@@ -151,7 +152,7 @@ std::vector<std::string> files_of(const Op& op, const Template& tmpl) {
 // The lines "FILE: LINE -> LINE" of mutants.txt, whose other lines give the reasons.
 std::set<std::string> right_all_the_same() {
   std::set<std::string> all;
-  std::ifstream file(TUNESMITH_MUTANTS);
+  std::ifstream file(std::filesystem::path(source_folder) / "tests" / "ops" / "mutants.txt");
   for (std::string line; std::getline(file, line);)
     if (!line.starts_with("#") && !line.empty()) all.insert(line);
   return all;

@@ -30,6 +30,7 @@
 #include "kernel_file/read.h"
 #include "kernel_file/user_kernel.h"
 #include "runtime/toolchain.h"
+#include "tests/source_folder.h"
 #include "tuner/check/check_memory.h"
 #include "tuner/check/checker.h"
 
@@ -37,6 +38,8 @@ namespace tunesmith {
 namespace {
 
 namespace fs = std::filesystem;
+
+const fs::path planted_bugs = fs::path(source_folder) / "tests" / "planted_bugs";
 
 constexpr double least_found = 0.9;  // bench/results/history.md has the measured share
 constexpr std::size_t usual_bugs = 5;
@@ -64,7 +67,7 @@ std::string up_to(std::istream& lines, const std::string& last) {
 }
 
 void add_bugs(std::vector<Bug>& bugs, const char* name) {
-  std::ifstream file(fs::path(TUNESMITH_PLANTED_BUGS) / name);
+  std::ifstream file(planted_bugs / name);
   for (std::string line; std::getline(file, line);) {
     if (line == "replace") {
       std::string before = up_to(file, "by");
@@ -195,7 +198,7 @@ TEST(PlantedBugs, AreFound) {
   const Folder folder;
   std::size_t found = 0;
   for (const Bug& bug : bugs) {
-    std::string text = read_file(fs::path(TUNESMITH_PLANTED_BUGS) / "kernels" / (bug.kernel + ".cu"));
+    std::string text = read_file(planted_bugs / "kernels" / (bug.kernel + ".cu"));
     for (const auto& [before, after] : bug.replaced) {
       std::size_t at = text.find(before);
       ASSERT_NE(at, std::string::npos) << bug.id << " has no place in " << bug.kernel << ".cu: " << before;
@@ -225,7 +228,7 @@ TEST(PlantedBugs, TheKernelsWithoutThemAreRight) {
   const Folder folder;
   for (const auto& [kernel, problem] : kernels) {
     const fs::path path = folder.path() / (kernel + ".cu");
-    fs::copy_file(fs::path(TUNESMITH_PLANTED_BUGS) / "kernels" / (kernel + ".cu"), path);
+    fs::copy_file(planted_bugs / "kernels" / (kernel + ".cu"), path);
     EXPECT_EQ(judged_apart(path, problem, wanted().empty() ? 2 : configs_of_a_bug), "") << kernel;
   }
 }
