@@ -546,8 +546,10 @@ Array array_of(nb::handle object) {
   }
   if (PyObject_CheckBuffer(object.ptr()) != 0 && array.library != ArrayLibrary::jax) {
     if (read_buffer(object, array)) return array;
-    refuse("An array of the type " + class_name(object) +
-           " whose elements have no buffer format cannot be used; convert them to a numeric type.");
+    const nb::object dtype = nb::getattr(object, "dtype", nb::none());
+    refuse("An array of the type " + class_name(object) + " whose elements have no buffer format" +
+           (dtype.is_none() ? "" : std::string(" (") + nb::str(dtype).c_str() + ")") +
+           " cannot be used; convert them to a numeric type, such as float32.");
   }
   if (its_class.exchange != nullptr) {
     read_by_exchange(object, *its_class.exchange, array);

@@ -70,6 +70,8 @@ def test_what_is_no_array_is_a_type_error():
     for dtype in ("datetime64[s]", "S3", ">f4", [("a", "f4")], object):
         with pytest.raises(TypeError):
             Array(np.zeros(2, dtype))
+    with pytest.raises(TypeError, match=r"no buffer format \(datetime64\[s\]\)"):
+        Array(np.zeros(2, "datetime64[s]"))
     with pytest.raises(TypeError, match="not a multiple"):
         Array(np.zeros(10, [("a", "f4"), ("b", "i1")])["a"])
 
