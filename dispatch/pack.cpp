@@ -543,6 +543,9 @@ int main(int count, char** arguments) {
         turn = tunesmith::parsed_turn(value);
       } else if (word.starts_with("cache=")) {
         cache = value;
+      } else if (!tunesmith::Target::parse(word)) {
+        throw tunesmith::Error("\"" + word +
+                               "\" is no target; targets are host, or such as sm_90a and compute_75.");
       } else {
         targets.insert(word);
       }
