@@ -297,8 +297,8 @@ def binary_propagation(
     *,
     axes: Axes = None,
 ) -> Any:
-    """scipy.ndimage.binary_propagation: binary_dilation() within the mask until nothing changes: a launch for each step, and after 1, 3, 7, ...
-    steps, and then each 64, a test of the result, which waits for it.
+    """scipy.ndimage.binary_propagation: binary_dilation() within the mask until nothing changes. Each step is a launch; after 1, 3, 7 and so on
+    steps, and then each 64, the result is tested, which waits for it.
 
     >>> tunesmith.ndimage.binary_propagation([1, 0, 0, 0, 0], mask=[1, 1, 1, 0, 1]).astype(int)
     array([1, 1, 1, 0, 0])

@@ -157,7 +157,8 @@ def softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
 @typed.of_x
 @recorded("x", "out")
 def log_softmax(x: Any, axis: Axes = -1, *, out: Any = None) -> Any:
-    """The logarithm of softmax(), which does not overflow; scipy.special.log_softmax has axis=None by default (here -1). See softmax().
+    """The logarithm of softmax(), which does not overflow; scipy.special.log_softmax has axis=None by default (here -1). A row with an
+    infinite maximum is NaN, as in PyTorch; SciPy has -inf for its finite elements. See softmax().
 
     >>> tunesmith.log_softmax([0.0, 0.0]).round(4)
     array([-0.6931, -0.6931])
