@@ -18,6 +18,12 @@ def _product(extents) -> int:
     return math.prod(extents)
 
 
+def _axis(one) -> int:
+    if isinstance(one, (bool, np.bool_)):
+        raise TypeError(f"An axis is {one}; it must be a whole number.")
+    return index(one)
+
+
 def _axes(axis, dimensions: int) -> tuple[int, ...]:
     """The axes as sorted numbers from 0 on; None: all axes."""
     if axis is None:
@@ -25,13 +31,19 @@ def _axes(axis, dimensions: int) -> tuple[int, ...]:
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     found = []
     for one in given:
-        one = index(one)
+        one = _axis(one)
         if not -dimensions <= one < dimensions:
             raise np.exceptions.AxisError(one, dimensions)
         found.append(one % dimensions)
     if len(set(found)) != len(found):
         raise ValueError("duplicate value in 'axis'")
     return tuple(sorted(found))
+
+
+def _reduced_axes(axis, dimensions: int) -> tuple[int, ...]:
+    """As _axes(), for functions that are NumPy's reductions: of an array without dimensions 0 and -1 pass."""
+    is_one = axis is not None and not isinstance(axis, (tuple, list))
+    return () if not dimensions and is_one and _axis(axis) in (0, -1) else _axes(axis, dimensions)
 
 
 def _merged(extents, strides):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import _typing as typed
-from ._arrays import InputArray, _by_strides, chosen, index
-from ._axes import Axes, _axes, _product
+from ._arrays import InputArray, _by_strides, chosen
+from ._axes import Axes, _axes, _product, _reduced_axes
 from ._core import is_array
 from ._dispatchers import launch
 from ._outputs import _finish, _usable
@@ -231,14 +231,8 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     given = InputArray(a)
     if name is None and function == "sum":
         name = type_of_output(given.dtype, out)
-    if (
-        not given.shape
-        and function != "mean"
-        and not isinstance(axis, (tuple, list))
-        and axis is not None
-        and index(axis) in (0, -1)
-    ):
-        axis = None  # NumPy lets it pass
+    if not given.shape and function != "mean":
+        axis = _reduced_axes(axis, 0)
     by_count = function == "mean" and (
         where is not True or name is not None and not name.startswith(("float", "bfloat", "complex"))
     )

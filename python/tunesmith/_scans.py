@@ -8,8 +8,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from . import _typing as typed
-from ._arrays import InputArray, index, number_of
-from ._axes import laid_out
+from ._arrays import InputArray, number_of
+from ._axes import _axis, laid_out
 from ._core import parameter_words
 from ._dispatchers import launch
 from ._outputs import _finish, _usable
@@ -92,10 +92,10 @@ def _scan(
 
 def _on_axis(given: InputArray, axis) -> tuple[InputArray, int]:
     if axis is None or not given.shape:
-        if axis is not None and index(axis) not in (0, -1):
-            raise np.exceptions.AxisError(index(axis), 0)
+        if axis is not None and _axis(axis) not in (0, -1):
+            raise np.exceptions.AxisError(_axis(axis), 0)
         return given.contiguous().reshaped((given.array.size,)), 0
-    axis, dimensions = index(axis), len(given.shape)
+    axis, dimensions = _axis(axis), len(given.shape)
     if not -dimensions <= axis < dimensions:
         raise np.exceptions.AxisError(axis, dimensions)
     return given, axis % dimensions

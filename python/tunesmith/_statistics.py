@@ -11,8 +11,8 @@ from typing import Any, overload
 import numpy as np
 
 from . import _typing as typed
-from ._arrays import InputArray, index, number_of
-from ._axes import Axes, _axes, _product, laid_out
+from ._arrays import InputArray, number_of
+from ._axes import Axes, _axes, _axis, _product, _reduced_axes, laid_out
 from ._dispatchers import launch
 from ._keywords import with_explained_keywords
 from ._outputs import _finish, _usable
@@ -87,7 +87,7 @@ def _arg(function: str, a, axis, out, keepdims):
         axes, shape = (0,), (1,) * dimensions if _flag(keepdims) else ()
         given = given.contiguous().reshaped((given.array.size,)) if dimensions != 1 else given
     else:
-        axis = index(axis)
+        axis = _axis(axis)
         if not dimensions and axis in (0, -1):
             given, dimensions, shape = given.reshaped((1,)), 1, ()
         axes = _axes(axis, dimensions)
@@ -133,7 +133,7 @@ def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = np._NoV
 def _moments(function: str, a, axis, dtype, out, ddof, keepdims):
     _refuse_missing(a, function)
     given = InputArray(a)
-    axes = _axes(axis, len(given.shape)) if given.shape or axis is None else _axes(axis, 0)
+    axes = _axes(axis, len(given.shape))
     # ddof may be an array, which NumPy broadcasts.
     shape = np.broadcast_shapes(_reduced_shape(given.shape, axes, _flag(keepdims)), np.shape(ddof))
     ddof = np.asarray(number_of(ddof)).item()
@@ -321,7 +321,7 @@ def _extremes(function: str, a, axis, out, keepdims):
     _refuse_missing(a, function)
     given = InputArray(a)
     own = given.dtype
-    axes = _axes(axis, len(given.shape))
+    axes = _reduced_axes(axis, len(given.shape))
     shape = _reduced_shape(given.shape, axes, keepdims)
     if own in _complex_parts or own == "bool" and function == "ptp":
         raise TypeError(f"{function} of {own} is not defined here; take that of its parts or of integers.")
@@ -377,7 +377,7 @@ def prod(
     )
     _refuse_missing(a, "prod")
     given = InputArray(a)
-    axes = _axes(axis, len(given.shape)) if given.shape or axis is None else ()
+    axes = _reduced_axes(axis, len(given.shape))
     shape = _reduced_shape(given.shape, axes, _flag(keepdims))
     own = given.dtype
     name = type_of_output(own, out) if dtype is None else type_name(dtype)
@@ -416,7 +416,7 @@ def _truth(given: InputArray) -> InputArray:
 
 def _logical(function: str, a, axis, out, keepdims):
     given = _truth(InputArray(a))
-    axes = _axes(axis, len(given.shape)) if given.shape or axis is None else ()
+    axes = _reduced_axes(axis, len(given.shape))
     shape = _reduced_shape(given.shape, axes, _flag(keepdims))
     if not axes:
         given, axes = given.reshaped((*given.shape, 1)), (len(given.shape),)

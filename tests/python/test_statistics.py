@@ -199,3 +199,19 @@ def test_narrow_types_are_read_in_place_and_rounded_once():
             tunesmith.max(values, axis=0)
         word = {"i1": "i8", "u1": "u8", "i2": "i16", "u2": "u16", "f2": "f16", "?": "u8"}[dtype]
         assert f"dtype={word} " in used.problems[0]["problem"] + " "
+
+
+def test_axes_are_whole_numbers_within_the_dimensions():
+    for function in (tunesmith.sum, tunesmith.max, tunesmith.var, tunesmith.prod, tunesmith.any, tunesmith.ptp, tunesmith.count_nonzero, tunesmith.argmax, tunesmith.cumsum):  # fmt: skip
+        for axis in (True, np.True_, 1.0, "a"):
+            with pytest.raises(TypeError):
+                function(np.ones((2, 3)), axis)
+            with pytest.raises(TypeError):
+                function(np.float64(3), axis)
+        for axis in (1, -2):
+            with pytest.raises(np.exceptions.AxisError):
+                function(np.float64(3), axis)
+    for name in ("sum", "max", "prod", "any", "all", "ptp", "count_nonzero", "argmax"):
+        ours, numpys = getattr(tunesmith, name), getattr(np, name)
+        for axis in (0, -1):  # NumPy lets them pass
+            assert ours(np.float64(3), axis) == numpys(np.float64(3), axis)
