@@ -88,22 +88,16 @@ def _arg(function: str, a, axis, out, keepdims):
         given = given.contiguous().reshaped((given.array.size,)) if dimensions != 1 else given
     else:
         axis = _axis(axis)
-        if not dimensions and axis in (0, -1):
-            given, dimensions, shape = given.reshaped((1,)), 1, ()
-        axes = _axes(axis, dimensions)
-        shape = (
-            _reduced_shape(given.shape, axes, _flag(keepdims))
-            if len(given.shape) == len(np.shape(given.object))
-            else ()
-        )
+        is_single = not dimensions and axis in (0, -1)  # NumPy lets it pass
+        given = given.reshaped((1,)) if is_single else given
+        axes = _axes(axis, len(given.shape))
+        shape = () if is_single else _reduced_shape(given.shape, axes, _flag(keepdims))
     if _product(given.shape[k] for k in axes) == 0 and (_product(shape) > 0 or not shape):
         raise ValueError(f"attempt to get {function} of an empty sequence")
     plain = _reduced_shape(given.shape, axes, False)
     value = _reduce_as(given, axes, function, "int64", out if shape == plain else None)
     if out is not None and InputArray(out).dtype != "int64":
         raise TypeError(f"out= has the type {InputArray(out).dtype}; the places are of int64.")
-    if dimensions and shape == () and axis is not None and np.ndim(a) == 0:
-        return _returned(value, (), out)
     return _returned(value, shape, out)
 
 
