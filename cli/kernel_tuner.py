@@ -7,6 +7,7 @@ is a sentence on standard error, with exit code 2.
 """
 
 import ast
+import copy
 import os
 import re
 import sys
@@ -219,6 +220,8 @@ class Script:
                 return number(node.value)
             return None if node.value is None else UNKNOWN
         if isinstance(node, ast.Name):
+            if node.id not in scope and node.id in self.functions:
+                return Lambda(self.functions[node.id], scope)
             return scope.get(node.id, UNKNOWN)
         if isinstance(node, (ast.List, ast.Tuple)):
             return [self.value(one, scope) for one in node.elts]
@@ -612,21 +615,14 @@ def as_expression(node, names=None):
         return as_expression(node.body, names)
     if isinstance(node, ast.BoolOp):
         word = " && " if isinstance(node.op, ast.And) else " || "
-        return word.join(
-            "(" + as_expression(one, names) + ")"
-            if isinstance(one, ast.BoolOp)
-            else as_expression(one, names)
-            for one in node.values
-        )
+        return word.join(side(one, names) for one in node.values)
     if isinstance(node, ast.UnaryOp):
         return {ast.Not: "!", ast.USub: "-"}[type(node.op)] + "(" + as_expression(node.operand, names) + ")"
     if isinstance(node, ast.Compare):
         parts, left = [], node.left
         for op, right in zip(node.ops, node.comparators):
             if isinstance(op, (ast.In, ast.NotIn)):
-                same = " || ".join(
-                    as_expression(left, names) + " == " + as_expression(one, names) for one in right.elts
-                )
+                same = " || ".join(side(left, names) + " == " + side(one, names) for one in right.elts)
                 parts.append(("!" if isinstance(op, ast.NotIn) else "") + "(" + same + ")")
             else:
                 word = {
@@ -637,7 +633,8 @@ def as_expression(node, names=None):
                     ast.Gt: ">",
                     ast.GtE: ">=",
                 }[type(op)]
-                parts.append(as_expression(left, names) + " " + word + " " + as_expression(right, names))
+                one, other = without_quotients(left, right)
+                parts.append(side(one, names) + " " + word + " " + side(other, names))
             left = right
         return " && ".join(parts)
     if isinstance(node, ast.BinOp):
@@ -685,6 +682,73 @@ def as_expression(node, names=None):
     raise Unread("")
 
 
+def side(node, names):
+    """A part of a comparison, or of what `and` or `or` joins."""
+    text = as_expression(node, names)
+    is_joined = isinstance(node, ast.Compare) and len(node.ops) > 1
+    return "(" + text + ")" if isinstance(node, (ast.BoolOp, ast.IfExp)) or is_joined else text
+
+
+def without_quotients(left, right):
+    """Both sides of a comparison without a quotient, which is no whole number in Python. Sizes and axes are above 0."""
+
+    def is_quotient(node):
+        return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+
+    def product(one, other):
+        return ast.BinOp(one, ast.Mult(), other)
+
+    while is_quotient(left):
+        left, right = left.left, product(right, left.right)
+    while is_quotient(right):
+        left, right = product(left, right.right), right.left
+    return left, right
+
+
+class Replaced(ast.NodeTransformer):
+    """Puts the values of a function's variables in their places."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def visit_Name(self, node):
+        return self.values.get(node.id, node)
+
+
+def as_rule(body, values):
+    """What a function's statements return, as one expression of Python: each `if` decides between the rests."""
+    for n, node in enumerate(body):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue  # a docstring
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            values = values | {node.targets[0].id: Replaced(values).visit(copy.deepcopy(node.value))}
+        elif isinstance(node, ast.Return) and node.value is not None:
+            return Replaced(values).visit(copy.deepcopy(node.value))
+        elif isinstance(node, ast.If):
+            rest = body[n + 1 :]
+            test = Replaced(values).visit(copy.deepcopy(node.test))
+            return chosen(test, as_rule(node.body + rest, values), as_rule(node.orelse + rest, values))
+        else:
+            raise Unread("")
+    raise Unread("")
+
+
+def chosen(test, then, otherwise):
+    """`then if test else otherwise`, written as people write rules."""
+
+    def is_constant(node, value):
+        return isinstance(node, ast.Constant) and node.value is value
+
+    if is_constant(then, False):
+        refused = ast.UnaryOp(ast.Not(), test)
+        return refused if is_constant(otherwise, True) else ast.BoolOp(ast.And(), [refused, otherwise])
+    if is_constant(then, True):
+        return test if is_constant(otherwise, False) else ast.BoolOp(ast.Or(), [test, otherwise])
+    if is_constant(otherwise, False):
+        return ast.BoolOp(ast.And(), [test, then])
+    return ast.IfExp(test, then, otherwise)
+
+
 def inner(node, names):
     text = as_expression(node, names)
     return (
@@ -701,10 +765,13 @@ def expression_of(value):
             return as_expression(ast.parse(value.text.strip(), mode="eval"))
         if isinstance(value, Lambda):
             arguments = [one.arg for one in value.node.args.args]
-            return as_expression(value.node.body, arguments[0] if len(arguments) == 1 else None)
+            body = value.node.body
+            if isinstance(value.node, ast.FunctionDef):
+                body = as_rule(body, {})
+            return as_expression(body, arguments[0] if len(arguments) == 1 else None)
         if isinstance(value, Number):
             return value.text
-    except (Unread, KeyError, SyntaxError, AttributeError, TypeError):
+    except (Unread, KeyError, SyntaxError, AttributeError, TypeError, RecursionError):
         pass
     return None
 
@@ -1038,6 +1105,26 @@ class Description:
             most *= max(self.axes[one] or [1])
         if most > 1024:
             self.rules.append(" * ".join(threads) + " <= 1024")
+        if not self.has_guard():
+            for one in self.grid:
+                found = re.fullmatch(r"ceil_div\((\w+), (.*)\)", one)
+                if found:
+                    divisor = found[2] if re.fullmatch(r"\w+", found[2]) else f"({found[2]})"
+                    self.rules.append(f"{found[1]} % {divisor} == 0")
+
+    def has_guard(self):
+        """False if the kernel compares nothing with its block: it then computes whole blocks."""
+        of_block = {"blockIdx"}
+        assigned = re.findall(r"(\w+)\s*[-+*/]?=(?!=)([^;]*);", self.body)
+        while True:
+            more = {name for name, value in assigned if of_block & set(re.findall(r"\w+", value))}
+            if more <= of_block:
+                break
+            of_block |= more
+        compared = re.findall(
+            r"(?:[<>]=?|[=!]=)[^;{}]*|[^;{}]*(?:[<>]=?|[=!]=|\?)|\bmin\s*\([^;]*", self.body
+        )
+        return any(of_block & set(re.findall(r"\w+", one)) for one in compared)
 
     def read_metrics(self):
         self.metrics = {}

@@ -71,6 +71,13 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// True if the text ends with the words before an enumeration's name.
+bool is_enum(std::string_view text) {
+  for (const std::string_view scope : {"class", "struct"})
+    if (text.ends_with(scope)) text = trimmed(text.substr(0, text.size() - scope.size()));
+  return text.ends_with("enum");
+}
+
 // Returns the meanings of a name in the text, each once; there may be several, of which #if chooses one.
 // Empty: the text does not define it.
 std::vector<std::string> aliases(std::string_view name, std::string_view text) {
@@ -104,8 +111,17 @@ std::vector<std::string> aliases(std::string_view name, std::string_view text) {
     } else if (const std::size_t word = before.find("typedef");
                word != std::string_view::npos && next.starts_with(';')) {
       add(before.substr(word + 7));
-    } else if (before.ends_with("struct") || before.ends_with("class") || before.ends_with("union") ||
-               before.ends_with("enum")) {
+    } else if (is_enum(before) && (next.starts_with('{') || next.starts_with(':'))) {
+      add(next.starts_with('{') ? "int" : next.substr(1, next.find_first_of("{;") - 1));
+    } else if (next.starts_with(';') &&
+               text.substr(0, at).find_last_not_of(" \n\t") != std::string_view::npos &&
+               text[text.substr(0, at).find_last_not_of(" \n\t")] == '}') {  // typedef enum { … } name;
+      const std::size_t open = text.rfind('{', at);
+      std::string_view head = trimmed(text.substr(0, open == std::string_view::npos ? 0 : open));
+      if (const std::size_t last = head.find_last_of(";{}"); last != std::string_view::npos)
+        head.remove_prefix(last + 1);
+      if (const std::string_view words = trimmed(head); words.starts_with("typedef enum")) add("int");
+    } else if (before.ends_with("struct") || before.ends_with("class") || before.ends_with("union")) {
       if (next.starts_with('{') || next.starts_with(':')) add("struct");
     }
   }
@@ -140,7 +156,7 @@ CType read_type(std::string type, std::string_view text, int depth) {
     std::istringstream all(type);
     std::vector<std::string> words;
     for (std::string word; all >> word;)
-      if (word != "const" && word != "volatile" && word != "struct" && word != "typename")
+      if (word != "const" && word != "volatile" && word != "struct" && word != "enum" && word != "typename")
         words.push_back(word);
     if (words.empty()) return made;
     if ((made.dtype = integer_of(words))) return made;

@@ -34,6 +34,39 @@ std::string listed_texts(const std::vector<std::string>& texts) {
   return "[" + text + "]";
 }
 
+// Products of 24 bits, as old kernels write their indices, and macros that stand for them.
+std::string with_plain_products(std::string text) {
+  std::set<std::string> names = {"__mul24", "__umul24"};
+  static const std::regex macro(
+      R"(#[ \t]*define[ \t]+(\w+)\(\s*\w+\s*,\s*\w+\s*\)[ \t]*(?:\(\s*)?__u?mul24\b.*)");
+  for (std::smatch found; std::regex_search(text, found, macro);) {
+    names.insert(found[1].str());
+    std::fill_n(text.begin() + found.position(), found.length(), ' ');
+  }
+  for (const std::string& name : names) {
+    for (std::size_t at = 0; (at = find_word(text, name, at)) != std::string::npos;) {
+      const std::size_t open = skip_space(text, at + name.size());
+      const std::size_t behind =
+          open < text.size() && text[open] == '(' ? behind_close(text, open) : std::string::npos;
+      std::size_t comma = std::string::npos;
+      int depth = 0;
+      for (std::size_t i = open; behind != std::string::npos && i < behind; ++i) {
+        if (text[i] == '(') ++depth;
+        if (text[i] == ')') --depth;
+        if (text[i] == ',' && depth == 1) comma = i;
+      }
+      if (comma == std::string::npos) {
+        at += name.size();
+        continue;
+      }
+      text.replace(behind - 1, 1, "))");
+      text.replace(comma, 1, ") * (");
+      text.replace(at, open - at + 1, "((");
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 Describer::Describer(const KernelFile& file, const std::string& kernel,
@@ -41,6 +74,7 @@ Describer::Describer(const KernelFile& file, const std::string& kernel,
                      const std::vector<std::string>& beside)
     : file_(file), is_taken_(is_taken), beside_(beside) {
   texts_ = compiled_texts(file.cu, file.included, {});
+  for (CompiledText& one : texts_) one.text = with_plain_products(std::move(one.text));
   for (const CompiledText& one : texts_) code_ += one.text + "\n";
   choose(kernel);
   const Reach reach = reach_of(texts_, {kernel_.name}, {});
@@ -141,7 +175,10 @@ void Describer::choose(const std::string& name) {
 
 void Describer::find_body() {
   for (const Braces& one : outer_braces(code_)) {
-    const std::string_view head = std::string_view(code_).substr(one.head, one.open - one.head);
+    // An #if may choose between two beginnings of the kernel, such as launch bounds.
+    const std::size_t before = one.head == 0 ? std::string::npos : code_.find_last_of(";{}", one.head - 1);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    const std::string_view head = std::string_view(code_).substr(begin, one.open - begin);
     if (one.is_transparent() || find_word(head, kernel_.name) == std::string_view::npos ||
         find_word(head, "__global__") == std::string_view::npos)
       continue;

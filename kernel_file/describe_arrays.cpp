@@ -315,12 +315,8 @@ void Describer::find_symbols() {
   std::vector<std::string> filled;
   for (int i = 0; i < 32; ++i) {
     const auto unset = unset_variable(code_, kernel_.name, filled);
-    if (!unset) return;
+    if (!unset) break;
     filled.push_back(unset->name);
-    if (!unset->is_constant) {
-      zeroed_.push_back(unset->name);
-      continue;
-    }
     Array array{.name = unset->name, .role = "constant"};
     for (const DeviceVariable& one : device_variables(code_)) {
       if (one.name != unset->name) continue;
@@ -343,6 +339,14 @@ void Describer::find_symbols() {
     }
     if (array.extents.empty()) array.extents = {"?"};
     arrays_.push_back(std::move(array));
+  }
+  // What atomic operations count would go on from launch to launch.
+  for (const DeviceVariable& one : device_variables(reached_)) {
+    const std::regex counted("\\batomic\\w+\\s*\\(\\s*&\\s*" + one.name + "\\b");
+    const std::regex set("\\b" + one.name + R"((?:\s*\[[^\]]*\])?\s*=(?!=))");
+    const std::string uses = reached_.substr(0, one.begin) + reached_.substr(one.end);
+    if (!one.is_constant && std::regex_search(uses, counted) && !std::regex_search(uses, set))
+      zeroed_.push_back(one.name);
   }
 }
 

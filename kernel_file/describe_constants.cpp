@@ -313,7 +313,8 @@ bool Describer::is_undeclared(const std::string& word) const {
     std::size_t back = at;
     while (back > 0 && is_space(device_text_[back - 1])) --back;
     if (back == 0) return false;
-    if (device_text_[back - 1] == '.' ||
+    const bool is_of_namespace = back > 1 && device_text_.compare(back - 2, 2, "::") == 0;
+    if (device_text_[back - 1] == '.' || is_of_namespace ||
         (device_text_[back - 1] == '>' && back > 1 && device_text_[back - 2] == '-'))
       return false;
     if (is_name(device_text_[back - 1])) {

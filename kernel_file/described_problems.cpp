@@ -291,8 +291,9 @@ std::optional<Problem> product_beyond_16_bits(const Facts& facts, const Problem&
   return std::nullopt;
 }
 
-// Returns small problems with a size as large as its range allows, for each size that no known one has beyond
-// 16 bits, and the largest problem of all: an index may be too narrow there alone.
+// Returns small problems with a size as large as its range allows, or as is little work, for each size that
+// no known one has beyond 16 bits, and the largest problem of all: an index or a sum may be too narrow there
+// alone.
 std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
                                     const std::vector<Problem>& known) {
   constexpr std::array<std::int64_t, 4> others = {17, 16, 3, 1};
@@ -303,13 +304,16 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
   // by.
   constexpr double most_turns = 1 << 23;
   constexpr std::int64_t most_without_loops = 2048;
+  constexpr std::int64_t least_of_part = 600;  // smaller ones are drawn anyway
+  constexpr double most_turns_of_part = 1 << 22;
   const auto& fixed = facts->description.compiled_in;
-  // All sizes are the largest if `large` is null.
-  const auto made = [&](const Parameter* large, std::int64_t other) -> std::optional<Problem> {
+  // All sizes are the largest if `large` is null, else that one is divided by `part`.
+  const auto made = [&](const Parameter* large, std::int64_t other,
+                        std::int64_t part = 1) -> std::optional<Problem> {
     double turns = 1;
     Problem one = of_integers(facts, problem, fixed, [&](const Parameter& parameter) {
       if (large != nullptr && &parameter != large) return other;
-      const std::int64_t size = range_of(parameter).most;
+      const std::int64_t size = range_of(parameter).most / part;
       // A reference may do more than the kernel's loops or `flops` say.
       if (facts->description.flops || size > most_without_loops ||
           facts->description.of_loops.contains(parameter.name))
@@ -318,7 +322,8 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
     });
     if (one == problem || !why_not(facts, one).empty() || !is_small(facts, one, times)) return std::nullopt;
     const double threads = threads_of(facts, one);
-    if (threads > most_threads || std::max(threads, elements_of(facts, one)) * turns > most_turns)
+    if (threads > most_threads ||
+        std::max(threads, elements_of(facts, one)) * turns > (part == 1 ? most_turns : most_turns_of_part))
       return std::nullopt;
     return one;
   };
@@ -334,11 +339,12 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
     if (std::any_of(known.begin(), known.end(), is_there) ||
         std::any_of(found.begin(), found.end(), is_there))
       continue;
+    std::optional<Problem> one;
     for (const std::int64_t other : others)
-      if (auto one = made(&large, other)) {
-        found.push_back(*std::move(one));
-        break;
-      }
+      if (!one) one = made(&large, other);
+    for (std::int64_t part = 2; !one && range_of(large).most / part > least_of_part; part *= 2)
+      one = made(&large, 1, part);
+    if (one) found.push_back(*std::move(one));
   }
   return found;
 }

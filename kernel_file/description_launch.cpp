@@ -181,10 +181,18 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
                                               const std::string& words, const DeclaredKernel& kernel,
                                               const std::vector<ExpressionName>& names) const {
   DescribedArgument made;
-  const std::string which = "The parameter " + parameter.name + " of " + kernel.name;
+  const auto place = &parameter - kernel.parameters.data();
+  const std::string which = "The parameter " +
+                            (parameter.name.empty() ? std::to_string(place + 1) : parameter.name) + " of " +
+                            kernel.name;
+  if (node == nullptr && parameter.name.empty())
+    refuse(node, which + " has no name, so what it is given is not known; give it a name, or give " +
+                     "arguments = [\"…\"] in the kernel's order.");
   if (node != nullptr && node->is_table() && parameter.is_pointer)
     refuse(node,
            which + " is a pointer, and its argument is a table; a table gives the members of a struct.");
+  if (parameter.is_pointer && c_type(parameter.type, code_).is_pointer_to_pointer)
+    refuse(node, which + " is " + parameter.type + ", a pointer to pointers, which cannot be given.");
   if (parameter.is_pointer) {
     const auto found = std::find_if(made_.arrays.begin(), made_.arrays.end(),
                                     [&](const DescribedArray& one) { return one.name == words; });

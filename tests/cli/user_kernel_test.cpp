@@ -1504,6 +1504,13 @@ __global__ void add(float *c, const float *a, const float *b, int n) {
 }
 """
 
+def is_wanted(config):
+    """Whole warps."""
+    threads = config["block_size_x"]
+    if threads * config["PER"] > 256:
+        return False
+    return threads % 32 == 0 or config["PER"] == 1
+
 def tune():
     size = 1000
     a, b = np.random.randn(size).astype(np.float32), np.random.randn(size).astype(np.float32)
@@ -1511,7 +1518,7 @@ def tune():
     params["PER"] = [1, 2]
     tune_kernel("add", kernel, size, [np.zeros_like(a), a, b, np.int32(size)], params,
                 grid_div_x=["block_size_x", "PER"], answer=[a + b, None, None, None],
-                restrictions=["block_size_x * PER <= 128 or PER == 1"],
+                restrictions=["block_size_x * PER <= 128 or PER == 1", "block_size_x / PER >= 16.0", is_wanted],
                 metrics={"GB/s": lambda p: 12 * size / 1e9 / (p["time"] / 1000)})
 
 if __name__ == "__main__":
@@ -1523,10 +1530,32 @@ if __name__ == "__main__":
   for (const char* part :
        {"n = { usual = [1, 1000], default = 1000 }", "c = { extents = [\"n\"], role = \"output\" }",
         "block_size_x = [128, 32, 64, 96]", "\"block_size_x * PER <= 128 || PER == 1\"",
+        "\"block_size_x >= 16 * PER\", \"!(block_size_x * PER > 256) && (block_size_x % 32 == 0 || PER == "
+        "1)\"]",
         "grid = [\"ceil_div(n, block_size_x * PER)\"]", "gb_per_s = "})
     EXPECT_THAT(shown.out, HasSubstr(part));
   const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 1 --problem n=1000");
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+
+  // A kernel without a guard computes whole blocks.
+  std::ofstream(scratch.path() / "whole.py") << R"py(
+import numpy as np
+from kernel_tuner import tune_kernel
+
+kernel = """
+__global__ void twice(float *y, const float *x, int h, int w) {
+  int i = (blockIdx.y * TY + threadIdx.y) * w + blockIdx.x * TX + threadIdx.x;
+  for (int k = 0; k < PER; ++k) y[i + k * (TX / PER)] = 2 * x[i + k * (TX / PER)];
+}
+"""
+height, width = 256, 512
+x = np.random.randn(height, width).astype(np.float32)
+tune_kernel("twice", kernel, (width, height), [np.zeros_like(x), x, np.int32(height), np.int32(width)],
+            {"TX": [32, 64], "TY": [4, 8], "PER": [1]}, block_size_names=["TX", "TY"], grid_div_y=["TY"])
+)py";
+  const Outcome whole = scratch.tunesmith("describe whole.py --from kernel_tuner");
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_THAT(whole.out, HasSubstr("must = [\"w % TX == 0\", \"h % TY == 0\"]"));
 
   std::ofstream(scratch.path() / "none.py") << "print(1)\n";
   const Outcome none = scratch.tunesmith("describe none.py --from kernel_tuner");

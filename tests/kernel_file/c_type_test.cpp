@@ -76,6 +76,16 @@ TEST(CType, FollowsNamesOfTheText) {
   EXPECT_EQ(c_type("label*", text).dtype, DType::i16);
   EXPECT_TRUE(c_type("row*", text).is_pointer_to_pointer);
   EXPECT_FALSE(c_type("loop*", text).dtype.has_value());
+  const char* enums =
+      "enum Way { plain, turned };\nenum class Mode : unsigned char { same };\ntypedef enum { up, down } "
+      "Turn;\n"
+      "typedef struct { int a; } Pair;\nvoid f() {}\nint Count;\n";
+  EXPECT_EQ(c_type("Way", enums).dtype, DType::i32);
+  EXPECT_EQ(c_type("enum Way", enums).dtype, DType::i32);
+  EXPECT_EQ(c_type("const Mode*", enums).dtype, DType::u8);
+  EXPECT_EQ(c_type("Turn", enums).dtype, DType::i32);
+  EXPECT_FALSE(c_type("Pair*", enums).dtype.has_value());
+  EXPECT_FALSE(c_type("Count", enums).dtype.has_value());
   EXPECT_FALSE(c_type("Key*", text).dtype.has_value());
 }
 

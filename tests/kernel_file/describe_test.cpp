@@ -553,5 +553,30 @@ TEST(Describe, AKernelIsLaunchedByAPointerOrACall) {
   }
 }
 
+// Bounds of a launch by architecture, indices of 24 bits, and names of a library.
+TEST(Describe, OldAndNewFormsAreRead) {
+  const std::string text = described_text(
+      "#define IMUL(a, b) __mul24(a, b)\n#if __CUDA_ARCH__ >= 800\n__global__ void __launch_bounds__(256, "
+      "2)\n#else\n"
+      "__global__ void __launch_bounds__(256)\n#endif\n"
+      "twice(const float* x, float* y, int n) {\n  int i = IMUL(blockIdx.x, blockDim.x) + threadIdx.x;\n"
+      "  using Load = cub::BlockLoad<float, 128, 1, cub::BLOCK_LOAD_TRANSPOSE>;\n  if (i < n) y[i] = 2 * "
+      "x[i];\n}\n");
+  EXPECT_THAT(text, HasSubstr("y = { extents = [\"n\"], role = \"output\" }"));
+  EXPECT_THAT(text, HasSubstr("grid = [\"ceil_div(n, BLOCK)\"]"));
+  EXPECT_THAT(text, Not(HasSubstr("BLOCK_LOAD_TRANSPOSE")));
+}
+
+// A variable that the kernel only reads is filled by its program; one that it counts in begins with 0.
+TEST(Describe, VariablesOfTheDeviceAreFilledOrZero) {
+  const std::string text = described_text(
+      "__device__ float scale;\n__device__ unsigned count, turn;\n"
+      "__global__ void scaled(const float* x, float* y, int n) {\n  int i = blockIdx.x * 64 + threadIdx.x;\n"
+      "  if (i < n) y[i] = scale * x[i];\n  if (threadIdx.x == 0) atomicAdd(&count, 1u);\n"
+      "  if (threadIdx.x == 0 && atomicInc(&turn, 9999u) == gridDim.x - 1) turn = 0;\n}\n");
+  EXPECT_THAT(text, HasSubstr("scale = { extents = [1], role = \"constant\" }"));
+  EXPECT_THAT(text, HasSubstr("zeroed = [\"count\"]"));
+}
+
 }  // namespace
 }  // namespace tunesmith

@@ -96,6 +96,16 @@ std::string replaced(const std::string& text, const std::string& from, const std
   return at == std::string::npos ? text : std::string(text).replace(at, from.size(), to);
 }
 
+TEST(Description, AParameterWithoutANameNeedsArguments) {
+  const std::string text = replaced(good, "arguments = [\"x\", \"y\", \"count\", \"n\"]\n*/", "*/");
+  const std::string nameless =
+      replaced(text, "plain(const T* in, T* out, int* count, long long size)", "plain(const T* x, T*)");
+  EXPECT_THAT(
+      complaint(text_of(nameless)),
+      HasSubstr("The parameter 2 of plain has no name, so what it is given is not known; give it a name, or "
+                "give arguments = [\"…\"] in the kernel's order."));
+}
+
 TEST(Description, BecomesAnOp) {
   const auto own = described_op(text_of(good), {});
   const Op& op = own->op;
@@ -1112,6 +1122,21 @@ TEST(Description, ACompanionHasTheLargestSize) {
     EXPECT_TRUE(std::any_of(large.begin(), large.end(), [&](const std::string& text) {
       return text.find(size) != std::string::npos;
     })) << size;
+}
+
+// A sum may be too narrow for sizes that are no little work: then one is as large as is.
+TEST(Description, ACompanionHasALargePartOfASizeThatALoopEndsBy) {
+  const auto own = described_op(
+      text_of(
+          "/* tunesmith\n[problem]\nrows = [1, 1000]\ncols = [1, 5000]\n[arrays]\nx = [\"rows\", \"cols\"]\n"
+          "y = { extents = [\"rows\"], role = \"output\" }\n[axes]\nBLOCK = [64]\n[launch]\ngrid = \"rows\"\n"
+          "block = \"BLOCK\"\n*/\n__global__ void sum(const float* x, float* y, int rows, int cols) {\n"
+          "  float all = 0;\n  for (int c = threadIdx.x; c < cols; c += BLOCK) all += x[blockIdx.x * cols + "
+          "c];\n"
+          "  if (all != 0) atomicAdd(&y[blockIdx.x], all);\n}\n"),
+      {});
+  const auto all = own->op.companions(complete_problem(own->op, Problem::parse("rows=5 cols=100")));
+  EXPECT_THAT(all, testing::Contains(Problem::parse("rows=1 cols=1250 dtype=f32")));
 }
 
 TEST(Description, ACompanionIsBeyondAGridWithALimit) {

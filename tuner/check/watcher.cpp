@@ -87,13 +87,18 @@ Watcher::Watcher() {
     auto& watcher = *static_cast<Watcher*>(given);
     if (watcher.finding_.kind != FindingKind::none) return 0;
     std::string where;
-    if (Region* region = watcher.region_of(static_cast<const char*>(at), 1))
+    std::string advice;
+    if (Region* region = watcher.region_of(static_cast<const char*>(at), 1)) {
       where = " at " + watcher.place(*region, static_cast<const char*>(at), 1);
+      if (!region->is_shared && (static_cast<const char*>(at) - region->array.start) % alignment == 0)
+        advice = ". Where callers align it so, say alignment_bytes = \"" + std::to_string(alignment) +
+                 "\" in the description";
+    }
     watcher.finding_ = {FindingKind::misaligned,
                         file_name(file) + ":" + std::to_string(line) + ": Thread " + std::to_string(thread) +
                             " of block " + std::to_string(watcher.order_.block()) +
                             " makes a misaligned access" + where + ": its address is not a multiple of " +
-                            std::to_string(alignment) + " bytes, which the type needs"};
+                            std::to_string(alignment) + " bytes, which the type needs" + advice};
     return 0;
   };
   hooks_.overflow = [](void* given, const char* file, int line) {

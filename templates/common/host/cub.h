@@ -90,6 +90,30 @@ struct Sum {
 using Max = cuda::maximum<>;
 using Min = cuda::minimum<>;
 
+template <typename Key, typename Value>
+struct KeyValuePair {
+  Key key;
+  Value value;
+  KeyValuePair() = default;
+  KeyValuePair(const Key& of, const Value& given) : key(of), value(given) {}
+  bool operator!=(const KeyValuePair& other) const { return value != other.value || key != other.key; }
+};
+// Of equal values the one with the smaller key.
+struct ArgMax {
+  template <typename Key, typename Value>
+  KeyValuePair<Key, Value> operator()(const KeyValuePair<Key, Value>& a,
+                                      const KeyValuePair<Key, Value>& b) const {
+    return a.value < b.value || (a.value == b.value && b.key < a.key) ? b : a;
+  }
+};
+struct ArgMin {
+  template <typename Key, typename Value>
+  KeyValuePair<Key, Value> operator()(const KeyValuePair<Key, Value>& a,
+                                      const KeyValuePair<Key, Value>& b) const {
+    return b.value < a.value || (a.value == b.value && b.key < a.key) ? b : a;
+  }
+};
+
 inline unsigned LaneId() { return static_cast<unsigned>(tunesmith_shim::running->lane); }
 
 // ---- warps

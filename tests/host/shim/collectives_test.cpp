@@ -172,6 +172,12 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   int items[2] = {1, 2}; Scan(storage.scan).ExclusiveSum(items, items, total); CHECK(items[0] == 3 * t && items[1] == 3 * t + 1 && total == 240);
   __syncthreads();
   Before prefix{1000}; Scan(storage.scan).ExclusiveSum(1, before, prefix); CHECK(before == 1000 + t);
+  typedef cub::KeyValuePair<int, float> Pair;
+  typedef cub::BlockReduce<Pair, 80> Arg;
+  __shared__ typename Arg::TempStorage pairs;
+  Pair best = Arg(pairs).Reduce(Pair(t, static_cast<float>(t / 2)), cub::ArgMax()); CHECK(t != 0 || (best.key == 78 && best.value == 39));
+  __syncthreads();
+  best = Arg(pairs).Reduce(Pair(79 - t, static_cast<float>(t / 2)), cub::ArgMin()); CHECK(t != 0 || (best.key == 78 && best.value == 0));
   sum = Warp(warps[t / 16]).Sum(t); CHECK(t % 16 != 0 || sum == 16 * t + 120);
   OfWarp(scans[t / 32]).InclusiveSum(1, before); CHECK(before == t % 32 + 1);
   OfWarp(scans[t / 32]).ExclusiveScan(t, before, -1, cub::Max()); CHECK(before == (t % 32 == 0 ? -1 : t - 1));
