@@ -291,6 +291,12 @@ std::optional<Problem> product_beyond_16_bits(const Facts& facts, const Problem&
   return std::nullopt;
 }
 
+// The end of the parameter's range; a small maximum beyond what is usual is allowed too.
+std::int64_t top_of(const Parameter& parameter) {
+  constexpr std::int64_t small = 2048;
+  return parameter.maximum <= small ? parameter.maximum : range_of(parameter).most;
+}
+
 // Returns small problems with a size as large as its range allows, or as is little work, for each size that
 // no known one has beyond 16 bits, and the largest problem of all: an index or a sum may be too narrow there
 // alone.
@@ -304,8 +310,8 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
   // by.
   constexpr double most_turns = 1 << 23;
   constexpr std::int64_t most_without_loops = 2048;
-  constexpr std::int64_t least_of_part = 600;  // smaller ones are drawn anyway
-  constexpr double most_turns_of_part = 1 << 22;
+  constexpr double most_threads_of_part = 1 << 12;  // a thread or block adds what such a size counts
+  constexpr std::int64_t most_of_part = 1024;       // a sum of some hundred bytes does not fit into 16 bits
   const auto& fixed = facts->description.compiled_in;
   // All sizes are the largest if `large` is null, else that one is divided by `part`.
   const auto made = [&](const Parameter* large, std::int64_t other,
@@ -313,24 +319,27 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
     double turns = 1;
     Problem one = of_integers(facts, problem, fixed, [&](const Parameter& parameter) {
       if (large != nullptr && &parameter != large) return other;
-      const std::int64_t size = range_of(parameter).most / part;
+      const std::int64_t size = top_of(parameter) / part;
       // A reference may do more than the kernel's loops or `flops` say.
       if (facts->description.flops || size > most_without_loops ||
           facts->description.of_loops.contains(parameter.name))
         turns *= static_cast<double>(size);
       return size;
     });
+    for (const Parameter& parameter : facts->description.parameters)
+      if (is_free(parameter, fixed) && (large == nullptr || &parameter == large))
+        one.set(parameter.name, top_of(parameter) / part);
     if (one == problem || !why_not(facts, one).empty() || !is_small(facts, one, times)) return std::nullopt;
     const double threads = threads_of(facts, one);
-    if (threads > most_threads ||
-        std::max(threads, elements_of(facts, one)) * turns > (part == 1 ? most_turns : most_turns_of_part))
+    if (threads > (part == 1 ? most_threads : most_threads_of_part) ||
+        std::max(threads, elements_of(facts, one)) * turns > most_turns)
       return std::nullopt;
     return one;
   };
   std::vector<Problem> found;
   const auto reaches = [&](const Parameter& parameter, const Problem& one) {
     constexpr std::int64_t beyond_16_bits = 1 << 16;
-    return one.integer(parameter.name) >= std::min(range_of(parameter).most, beyond_16_bits);
+    return one.integer(parameter.name) >= std::min(top_of(parameter), beyond_16_bits);
   };
   if (auto whole = made(nullptr, 0)) found.push_back(*std::move(whole));
   for (const Parameter& large : facts->description.parameters) {
@@ -342,8 +351,8 @@ std::vector<Problem> at_the_largest(const Facts& facts, const Problem& problem,
     std::optional<Problem> one;
     for (const std::int64_t other : others)
       if (!one) one = made(&large, other);
-    for (std::int64_t part = 2; !one && range_of(large).most / part > least_of_part; part *= 2)
-      one = made(&large, 1, part);
+    if (!one && top_of(large) > most_of_part)
+      one = made(&large, 1, (top_of(large) + most_of_part - 1) / most_of_part);
     if (one) found.push_back(*std::move(one));
   }
   return found;

@@ -1563,6 +1563,25 @@ tune_kernel("twice", kernel, (width, height), [np.zeros_like(x), x, np.int32(hei
   EXPECT_THAT(none.err, HasSubstr("none.py has no call of tune_kernel()"));
 }
 
+// Wider accesses than the array's type need a promise of callers.
+TEST_F(UserKernelTest, AMisalignedAccessNamesThePromise) {
+  const std::string kernel =
+      "[problem]\npairs = [1, 1000]\n[arrays]\nx = [\"2 * pairs\"]\ny = { extents = [\"2 * pairs\"], role = "
+      "\"output\" }\n"
+      "[axes]\nBLOCK = [64]\n[launch]\ngrid = \"ceil_div(pairs, BLOCK)\"\nblock = \"BLOCK\"\n*/\n"
+      "__global__ void twice(const float* x, float* y, int pairs) {\n"
+      "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+      "  if (i < pairs) reinterpret_cast<float2*>(y)[i] = reinterpret_cast<const float2*>(x)[i];\n}\n";
+  const std::string check = "check twice.cu --device host --random 0 --problem pairs=30";
+  write("/* tunesmith\n" + kernel);
+  const Outcome wrong = scratch.tunesmith(check);
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("say alignment_bytes = \"8\" in the description"));
+  write("/* tunesmith\nalignment_bytes = \"8\"\n" + kernel);
+  const Outcome right = scratch.tunesmith(check);
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+}
+
 // Each block waits for the one before it: right if blocks start in order, as GPUs start them today.
 TEST_F(UserKernelTest, ABlockThatWaitsForAnotherIsSaidSo) {
   const std::string kernel =
