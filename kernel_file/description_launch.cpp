@@ -191,8 +191,6 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
   if (node != nullptr && node->is_table() && parameter.is_pointer)
     refuse(node,
            which + " is a pointer, and its argument is a table; a table gives the members of a struct.");
-  if (parameter.is_pointer && c_type(parameter.type, code_).is_pointer_to_pointer)
-    refuse(node, which + " is " + parameter.type + ", a pointer to pointers, which cannot be given.");
   if (parameter.is_pointer) {
     const auto found = std::find_if(made_.arrays.begin(), made_.arrays.end(),
                                     [&](const DescribedArray& one) { return one.name == words; });
