@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/checked_variants.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "generator/error.h"
@@ -68,11 +69,15 @@ struct CheckRequest {
 struct VariantToCompile {
   std::string name, problem, config;
   Source source;
-  std::string fault;  // empty: none
+  std::string fault;     // empty: none
+  bool is_late = false;  // the compiler was ended for its time
 };
 
-// A config that needs more than the device has is not wrong.
-bool is_wrong(const FailedVariant& failed) { return failed.verdict != Verdict::resource_limit; }
+std::string undecided_text(std::size_t count) {
+  return count == 0 ? ""
+                    : ", " + std::to_string(count) + (count == 1 ? " was" : " were") +
+                          " not decided within the limit of time";
+}
 
 // Lists, for each template and verdict, the number of failures and the first one.
 std::string failures_text(const TunedProblem& problem) {
@@ -155,7 +160,11 @@ void compile_for(const CheckRequest& request, int& exit_code) {
     for (std::size_t at; (at = next.fetch_add(1)) < variants.size();) {
       VariantToCompile& one = variants[at];
       const Compilation compiled = toolchain->compile(one.source);
-      if (!compiled.ok) one.fault = "It does not compile: " + located(compiled.log, one.source.text);
+      one.is_late = compiled.is_late;
+      if (one.is_late)
+        one.fault = compiled.log;
+      else if (!compiled.ok)
+        one.fault = "It does not compile: " + located(compiled.log, one.source.text);
       for (const std::string& kernel : one.source.kernels) {
         if (one.fault.empty() && compiled.bytes.find(kernel + one.source.suffix) == std::string::npos)
           one.fault = "It compiles, but has no kernel " + kernel + ".";
@@ -167,10 +176,10 @@ void compile_for(const CheckRequest& request, int& exit_code) {
       request.options.compile.processes > 0 ? request.options.compile.processes : std::max(1, processors - 1);
   run_in_threads(static_cast<std::size_t>(threads), compile);
   std::map<std::string, std::vector<const VariantToCompile*>> wrong;
-  std::size_t count = 0;
+  std::size_t count = 0, undecided = 0;
   for (const VariantToCompile& one : variants) {
     if (one.fault.empty()) continue;
-    ++count;
+    ++(one.is_late ? undecided : count);
     wrong[one.name].push_back(&one);
   }
   for (const auto& [name, all] : wrong) {
@@ -178,13 +187,14 @@ void compile_for(const CheckRequest& request, int& exit_code) {
               << " for " << all.front()->problem << ". " << all.front()->fault
               << (all.front()->fault.ends_with('\n') ? "" : "\n");
   }
-  std::cout << op.name << " for " << request.target << ": " << counted(variants.size() - count, "variant")
-            << (variants.size() - count == 1 ? " compiles, " : " compile, ") << count
-            << (count == 1 ? " does not" : " do not")
+  const std::size_t right = variants.size() - count - undecided;
+  std::cout << op.name << " for " << request.target << ": " << counted(right, "variant")
+            << (right == 1 ? " compiles, " : " compile, ") << count << (count == 1 ? " does not" : " do not")
+            << undecided_text(undecided)
             << (left_out > 0 ? ", " + std::to_string(left_out) + " need more than " + request.target + " has"
                              : "")
             << ". Nothing was run.\n";
-  if (count > 0) exit_code = 1;
+  if (count + undecided > 0) exit_code = 1;
 }
 
 void check(CheckRequest& request, int& exit_code) {
@@ -205,27 +215,39 @@ void check(CheckRequest& request, int& exit_code) {
   request.options.random_checks = request.random;
   Progress progress(progress_output(), ::isatty(STDERR_FILENO) != 0);
   const TuneResult result = tune(request.options, progress);
+  const CheckedVariants checked(result.problems);
 
-  std::int64_t right = 0;
-  std::int64_t wrong = 0;
   for (const TunedProblem& problem : result.problems) {
-    const auto ok = problem.verdicts.find(Verdict::ok);
-    right += ok == problem.verdicts.end() ? 0 : ok->second;
-    for (const FailedVariant& failed : problem.failed) wrong += is_wrong(failed) ? 1 : 0;
     if (!problem.failed.empty()) std::cout << problem.problem << '\n' << failures_text(problem);
   }
   std::cout << not_checked_text(op, request.options.problems, result.device) << op.name << " on "
-            << result.device.name << ": " << counted(static_cast<std::size_t>(right), "variant")
-            << (right == 1 ? " is" : " are") << " right on " << counted(result.problems.size(), "problem")
-            << " and their companions, " << wrong << (wrong == 1 ? " is" : " are") << " wrong.\n";
+            << result.device.name << ": " << checked.text() << '\n';
   if (result.interrupted) {
     exit_code = 130;
-  } else if (wrong > 0 || right == 0) {
+  } else if (!checked.all_are_right()) {
     exit_code = 1;
   }
 }
 
 }  // namespace
+
+CheckedVariants::CheckedVariants(const std::vector<TunedProblem>& tuned) : problems(tuned.size()) {
+  for (const TunedProblem& problem : tuned) {
+    const auto ok = problem.verdicts.find(Verdict::ok);
+    right += ok == problem.verdicts.end() ? 0 : static_cast<std::size_t>(ok->second);
+    for (const FailedVariant& failed : problem.failed) {
+      // A config that needs more than the device has is not wrong.
+      if (failed.verdict != Verdict::resource_limit)
+        ++(failed.verdict == Verdict::timeout ? undecided : wrong);
+    }
+  }
+}
+
+std::string CheckedVariants::text() const {
+  return counted(right, "variant") + (right == 1 ? " is" : " are") + " right on " +
+         counted(problems, "problem") + " and their companions, " + std::to_string(wrong) +
+         (wrong == 1 ? " is" : " are") + " wrong" + undecided_text(undecided) + ".";
+}
 
 void add_check_command(CLI::App& app, const std::string& command_line, int& exit_code) {
   CLI::App* command = app.add_subcommand(

@@ -26,7 +26,7 @@ void add_render_command(CLI::App& app);
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);
 void add_finals_command(CLI::App& app, const std::string& command_line, int& exit_code);
 void add_table_command(CLI::App& app, const std::string& command_line, int& exit_code);
-/// check; sets `exit_code` to 1 if a variant is wrong, to 130 if it was interrupted.
+/// check; sets `exit_code` to 1 if a variant is wrong or was not decided, to 130 if it was interrupted.
 void add_check_command(CLI::App& app, const std::string& command_line, int& exit_code);
 void add_query_command(CLI::App& app);
 /// db; sets `exit_code` to 1 if the state of a file is not ok.

@@ -22,6 +22,7 @@
 
 #include "generator/error.h"
 #include "runtime/compiler_log.h"
+#include "runtime/processor_time.h"
 #include "runtime/temporary_folder.h"
 #include "runtime/toolchain.h"
 #include "runtime/watch.h"
@@ -91,7 +92,8 @@ class ScratchFolder {
 };
 
 struct Run {
-  int status = -1;  ///< the status from waitpid; -1 if the program could not be started
+  int status = -1;     ///< the status from waitpid; -1 if the program could not be started
+  std::string passed;  ///< the limit that ended it; empty: none
   bool timed_out = false, stopped = false;
   /// It has ended and its status is lost, because the application ignores SIGCHLD or waits for any child.
   bool unseen = false;
@@ -107,8 +109,14 @@ bool is_whole(const std::string& object) {
          header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize <= object.size();
 }
 
-// Runs a program with its output in `log`, for at most `patience`.
-Run run(const std::vector<std::string>& words, const fs::path& log, const Patience& patience) {
+// The most that the caller waits, and that a program may use of a processor.
+struct Limits {
+  Patience patience = {};
+  std::chrono::duration<double> processor;
+};
+
+// Runs a program with its output in `log`.
+Run run(const std::vector<std::string>& words, const fs::path& log, const Limits& limits) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -140,12 +148,18 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
   Run result;
   if (failure != 0) return result;
   const Clock::time_point start = Clock::now();
+  ProcessorLimit processor(child, limits.processor.count(), 0);
   auto pause = std::chrono::milliseconds(1);
   pid_t ended = 0;
   while ((ended = waitpid(child, &result.status, WNOHANG)) == 0) {
     if (!result.timed_out && !result.stopped) {
-      result.timed_out = patience.is_over_since(start);
-      result.stopped = patience.stop.stop_requested();
+      if (limits.patience.is_over_since(start)) {
+        result.passed = std::to_string(limits.patience.limit.count()) + " ms";
+      } else if (processor.is_over()) {
+        result.passed = processor.passed();
+      }
+      result.timed_out = !result.passed.empty();
+      result.stopped = limits.patience.stop.stop_requested();
       if (result.timed_out || result.stopped) kill(-child, SIGKILL);
     }
     std::this_thread::sleep_for(pause);
@@ -221,7 +235,7 @@ class HostToolchain : public Toolchain {
     ScratchFolder::remove_abandoned();
     const ScratchFolder scratch;
     const fs::path log = scratch.path() / "version";
-    const Run version = run({compiler_, "--version"}, log, {.limit = limit_});
+    const Run version = run({compiler_, "--version"}, log, {.processor = limit_});
     std::istringstream lines(read_file(log));
     std::getline(lines, identity_);
     if (!version.may_be_right() || identity_.empty()) {
@@ -263,8 +277,7 @@ class HostToolchain : public Toolchain {
     const bool is_looking = looks(source.text);
     if (is_looking) words.insert(words.end(), looking_flags_.begin(), looking_flags_.end());
     words.insert(words.end(), {"-w", "-fPIC", "-fvisibility=hidden"});
-    Patience rest = patience;
-    rest.limit = std::min(limit_, patience.limit);
+    const Limits rest{.patience = patience, .processor = limit_};
     Run result;
     if (watched_ || is_looking) {
       const fs::path part = scratch.path() / "variant.o";
@@ -288,8 +301,8 @@ class HostToolchain : public Toolchain {
     if (result.stopped) {
       compiled.log = "The compiler was stopped, because its result is no longer needed.";
     } else if (result.timed_out) {
-      compiled.log =
-          "The compiler took more than " + std::to_string(rest.limit.count()) + " ms and was ended.";
+      compiled.is_late = true;
+      compiled.log = "The compiler took more than " + result.passed + " and was ended.";
     } else if (!compiled.ok && compiled.log.empty()) {
       compiled.log = "The compiler " + compiler_ + " failed without output.";
     }
@@ -300,18 +313,18 @@ class HostToolchain : public Toolchain {
  private:
   // Runs a command that links. Kernels rarely use the C++ library, which takes the linker longer than all the
   // rest, so it is left out at first.
-  static Run linked(std::vector<std::string> words, const fs::path& log, const Patience& patience) {
+  static Run linked(std::vector<std::string> words, const fs::path& log, const Limits& limits) {
 #if !defined(__SANITIZE_ADDRESS__)
     const std::size_t whole = words.size();
     words.insert(words.end(), {"-nodefaultlibs", "-Wl,-z,defs", "-lm", "-lc", "-lgcc"});
-    const Run result = run(words, log, patience);
+    const Run result = run(words, log, limits);
     // The names of the programs that fail are the same in each language.
     const std::string said = result.may_be_right() && !result.unseen ? "" : read_file(log);
     if (said.find("collect2:") == std::string::npos && said.find("linker command") == std::string::npos)
       return result;
     words.resize(whole);
 #endif
-    return run(words, log, patience);
+    return run(words, log, limits);
   }
 
   bool looks(std::string_view text) const {

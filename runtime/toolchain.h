@@ -17,6 +17,7 @@ struct Compilation {
   std::string bytes;        ///< a cubin, or a shared object for the host
   std::string log;          ///< the compiler's messages; the reason when !ok
   double milliseconds = 0;  ///< wall time
+  bool is_late = false;     ///< true: the compiler was ended for its time, and the source may be right
   bool is_unknown_target =
       false;  ///< true: this compiler does not know the target, and the source may be right
 };
@@ -57,7 +58,7 @@ void end_nvrtc();
 std::string nvrtc_file();
 
 /// Uses the system's C++ compiler ($TUNESMITH_CXX, else c++, g++, clang++). Throws Error if there is none. A
-/// variant that takes longer than `limit` does not compile.
+/// compiler that uses more processor time than `limit` is ended.
 std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit = std::chrono::seconds(60));
 
 /// Makes the toolchain for `target` ("host", "sm_90a", …).

@@ -14,7 +14,9 @@
 #include <memory>
 
 #include "generator/ops.h"
+#include "generator/space.h"
 #include "kernel_file/find_op.h"
+#include "runtime/toolchain.h"
 #include "tests/faults/fixture.h"
 #include "tuner/check/compilers.h"
 #include "tuner/check/device_worker.h"
@@ -181,6 +183,21 @@ TEST(Compilers, AVariantWhoseCompilerWasKilledIsCompiledByAnother) {
   EXPECT_EQ(result().verdict, Verdict::ok);
   EXPECT_GT(compilers.busy_s(), 0);
 
+  // One that gets no processor for longer than its limit is not too slow.
+  const auto stop_compiler = [](int signal) {
+    ::kill(FaultTest::worker_of(::getpid(), "compile:host"), signal);
+  };
+  source.text = "int answer() { return 43; }";
+  stop_compiler(SIGSTOP);
+  compilers.begin(2, source, 2);
+  const auto end = Clock::now() + std::chrono::milliseconds(2500);
+  while (Clock::now() < end) {
+    EXPECT_TRUE(compilers.update().empty());
+    ::usleep(50'000);
+  }
+  stop_compiler(SIGCONT);
+  EXPECT_EQ(result().verdict, Verdict::ok);
+
   compilers.begin(2, source, 1e-3);
   const CompileResult late = result();
   EXPECT_EQ(late.verdict, Verdict::timeout);
@@ -243,6 +260,52 @@ TEST(DeviceWorker, PreparesTheLastOfTwoRequests) {
   }
   EXPECT_TRUE(worker.idle());
   EXPECT_EQ(worker.deaths(), 0);
+}
+
+// The worker is stopped, as on a machine that is too busy: a right variant stays right.
+TEST(DeviceWorker, TimeWithoutAProcessorDecidesNothing) {
+  References references(60);
+  DeviceWorker worker("host", {});
+  const Problem problem = pairs(1000);
+  references.want("pairs", problem.text(), 1);
+  worker.prepare({"pairs", problem.text(), wait_for_file(references, problem, 1)});
+  const auto answer = [&] {
+    std::optional<MeasureReply> reply;
+    while (!(reply = worker.update()) && !worker.idle()) wait_for({worker.descriptor()}, 0.05);
+    return reply;
+  };
+  EXPECT_FALSE(answer().has_value()) << "it is prepared";
+  const auto request = [&](const char* name) {
+    const Op& op = find_op("pairs");
+    const Template& tmpl = find_template(op, name);
+    const Config config = tmpl.space(problem, worker.hello().device).complete({});
+    const Source source = render(op, tmpl, problem, config, "host");
+    MeasureRequest asked;
+    asked.template_name = name;
+    asked.config = config.text();
+    asked.suffix = source.suffix;
+    asked.binary = make_host_toolchain()->compile(source).bytes;
+    return asked;
+  };
+  constexpr double limit_s = 2;
+  ::kill(worker.process(), SIGSTOP);
+  worker.measure(request("plain"), limit_s);
+  const auto end = Clock::now() + std::chrono::milliseconds(2500);
+  while (Clock::now() < end) {
+    EXPECT_FALSE(worker.update().has_value());
+    ::usleep(50'000);
+  }
+  ::kill(worker.process(), SIGCONT);
+  const auto right = answer();
+  ASSERT_TRUE(right.has_value());
+  EXPECT_EQ(right->verdict, Verdict::ok) << right->reason;
+
+  worker.measure(request("hang"), limit_s);
+  const auto endless = answer();
+  ASSERT_TRUE(endless.has_value());
+  EXPECT_EQ(endless->verdict, Verdict::timeout);
+  EXPECT_THAT(endless->reason,
+              HasSubstr("took longer than 2 s of processor time; the worker was ended. The host emulates"));
 }
 
 // A traced process cannot be waited for after its end, like a process that hangs in a driver.

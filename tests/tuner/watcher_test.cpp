@@ -16,7 +16,7 @@ class Watched : public testing::Test {
   void SetUp() override {
     const auto bytes = static_cast<std::int64_t>(sizeof(x_));
     watcher_.begin({}, {{"x", address(0), bytes, 4}, {"count", reinterpret_cast<char*>(&count_), 4, 4}}, true,
-                   std::chrono::seconds(10));
+                   1'000'000);
     next_block();
   }
   const char* address(int element) const {
@@ -43,8 +43,7 @@ class Watched : public testing::Test {
   bool look(int element, int thread) { return access(address(element), AccessKind::volatile_read, thread); }
   void show_old_values() {
     watcher_.older = Watcher::Older::all;
-    watcher_.begin({}, {{"x", address(0), static_cast<std::int64_t>(sizeof(x_)), 4}}, true,
-                   std::chrono::seconds(10));
+    watcher_.begin({}, {{"x", address(0), static_cast<std::int64_t>(sizeof(x_)), 4}}, true, 1'000'000);
     next_block();
   }
   Watcher::FindingKind found() {
@@ -77,7 +76,7 @@ TEST_F(Watched, OwnVariablesAreNoArrays) {
                   .shared_end = at(48),
                   .arrays = {{"tile", at(36), 8}},
                   .variables = {{"weights", at(8), 8}}},
-                 {}, true, std::chrono::seconds(10));
+                 {}, true, 1'000'000);
   next_block();
   for (const int own : {0, 4, 16, 28, 48, 60, 0}) {
     EXPECT_TRUE(access(at(own), AccessKind::read, 1)) << own;
@@ -100,7 +99,7 @@ TEST_F(Watched, SharedMemoryBesideItsArraysIsOutside) {
                   .shared_end = module.data() + 48,
                   .arrays = {{"tile", module.data() + 36, 8}},
                   .variables = {}},
-                 {}, true, std::chrono::seconds(10));
+                 {}, true, 1'000'000);
   next_block();
   EXPECT_TRUE(access(module.data() + 28, AccessKind::read, 0));
   EXPECT_FALSE(access(module.data() + 44, AccessKind::read, 0));

@@ -98,11 +98,8 @@ bool AccessOrder::has_fenced(std::uint16_t thread, std::uint64_t before) const {
   return found != first_fence_.end() && found->second < before;
 }
 
-bool AccessOrder::is_before(const Access& earlier, std::uint16_t second) const {
+bool AccessOrder::is_before_within(const Access& earlier, std::uint16_t second) const {
   const auto& [block, first, time] = earlier;
-  if (grid_barrier_ > time) return true;
-  if (block != block_) return is_released(earlier);
-  if (first == second || barrier_ > time) return true;
   const std::uint32_t warp = first / 32;
   if (warp == second / 32) {
     if (warp_full_[warp & 31] > time) return true;

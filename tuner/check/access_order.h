@@ -55,7 +55,11 @@ class AccessOrder {
     std::uint64_t time;
   };
   /// True if something orders the earlier access before the present one of this thread of the running block.
-  bool is_before(const Access& earlier, std::uint16_t second) const;
+  bool is_before(const Access& earlier, std::uint16_t second) const {
+    if (grid_barrier_ > earlier.time) return true;
+    if (earlier.block != block_) return is_released(earlier);
+    return earlier.thread == second || barrier_ > earlier.time || is_before_within(earlier, second);
+  }
 
  private:
   struct Fence {
@@ -70,6 +74,8 @@ class AccessOrder {
     const char* word;
   };
   bool is_released(const Access& access) const;
+  bool is_before_within(const Access& earlier,
+                        std::uint16_t second) const;  // of one block, by other than barriers
   // By thread of the block, the time up to which its accesses are known.
   using Known = std::vector<std::uint64_t>;
   static void join(Known& known, const Known& more);

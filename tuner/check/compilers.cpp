@@ -91,8 +91,16 @@ void Compilers::begin_ahead(const Source& source, double limit_s) {
 void Compilers::send(Process& process) {
   if (!process.child) start(process);
   process.child->send(to_frame(process.request));  // if it is gone, update() notices
-  process.deadline = in(process.limit_s + (process.greeted ? 0 : start_timeout_s));
+  process.limit.reset();
+  process.deadline = in(start_timeout_s);
+  if (process.greeted) process.limit_begins();
 }
+
+void Compilers::Process::limit_begins() {
+  limit.emplace(child->process(), limit_s, processor_seconds(child->process()));
+}
+
+bool Compilers::Process::is_late() { return limit ? limit->is_over() : Clock::now() >= deadline; }
 
 void Compilers::rest(Process& process) {
   process.at_work = false;
@@ -106,7 +114,7 @@ void Compilers::take(Process& process, const Frame& frame, std::vector<CompileRe
     if (!hello.error.empty()) throw Error(hello.error);
     identity_ = hello.identity;
     process.greeted = true;
-    if (process.at_work) process.deadline = in(process.limit_s);
+    if (process.at_work) process.limit_begins();
     return;
   }
   auto reply = from_frame<CompileReply>(frame);
@@ -116,11 +124,11 @@ void Compilers::take(Process& process, const Frame& frame, std::vector<CompileRe
   if (reply.ok) {
     result.binary = std::move(reply.bytes);
   } else {
-    result.verdict = Verdict::compile_error;
+    result.verdict = reply.is_late ? Verdict::timeout : Verdict::compile_error;
     // The compiler's process does not know the ops that were given to this process.
     const std::string log = located(reply.log, process.request.text);
-    result.reason =
-        "It does not compile: " + log.substr(0, most_log_bytes) + (log.size() > most_log_bytes ? " …" : "");
+    result.reason = (reply.is_late ? "" : "It does not compile: ") + log.substr(0, most_log_bytes) +
+                    (log.size() > most_log_bytes ? " …" : "");
   }
   rest(process);
   if (process.wanted) results.push_back(std::move(result));
@@ -132,7 +140,7 @@ std::vector<CompileResult> Compilers::update() {
   for (Process& process : processes_) {
     if (!process.child) continue;
     while (const auto frame = process.child->receive()) take(process, *frame, results);
-    const bool late = process.at_work && Clock::now() >= process.deadline;
+    const bool late = process.at_work && process.is_late();
     if (!late && !process.child->gone()) continue;
     if (process.at_work && !late && process.wanted && !std::exchange(process.again, true)) {
       // The next process may succeed: somebody may have killed this one, or memory was short.
@@ -146,8 +154,10 @@ std::vector<CompileResult> Compilers::update() {
       if (late) {
         result.verdict = Verdict::timeout;
         result.reason =
-            printed("Compiling took longer than %.3g s; the compiler was ended.%s", process.limit_s,
-                    process.limit_s < timeout_s_ ? " It may take longer in a run with a longer budget." : "");
+            "Compiling took longer than " +
+            (process.limit ? process.limit->passed() : printed("%.3g s", start_timeout_s)) +
+            "; the compiler was ended." +
+            (process.limit_s < timeout_s_ ? " It may take longer in a run with a longer budget." : "");
         result.milliseconds = 1e3 * process.limit_s;
       } else {
         result.verdict = Verdict::compile_error;
@@ -190,7 +200,8 @@ void Compilers::descriptors(std::vector<int>& add_to) const {
 Clock::time_point Compilers::deadline() const {
   Clock::time_point earliest = Clock::now() + std::chrono::hours(1);
   for (const Process& process : processes_) {
-    if (process.at_work) earliest = std::min(earliest, process.deadline);
+    if (process.at_work)
+      earliest = std::min(earliest, process.limit ? process.limit->next_look() : process.deadline);
   }
   return earliest;
 }

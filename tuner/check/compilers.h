@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "generator/render.h"
+#include "runtime/processor_time.h"
 #include "tuner/check/messages.h"
 #include "tuner/process/child.h"
 
@@ -38,8 +39,9 @@ class Compilers {
 
   bool has_room() const;  ///< for one more source
   int at_work() const;    ///< running compilations whose results are wanted
-  /// Begins a compilation. With a limit above 0 it may take no longer than that; the time-out of all
-  /// compilations applies in any case. A compilation of the same source whose result is not wanted goes on.
+  /// Begins a compilation. With a limit above 0 it may use no more processor time than that; the time-out of
+  /// all compilations, of processor time too, applies in any case. A compilation of the same source whose
+  /// result is not wanted goes on.
   void begin(std::int64_t ticket, const Source& source, double limit_s = 0);
   /// Compiles only into the cache folder, where begin() then finds the binary.
   void begin_ahead(const Source& source, double limit_s);
@@ -63,7 +65,11 @@ class Compilers {
     CompileRequest request;
     bool again = false;  // it is compiled again: a process has died of it before
     double limit_s = 0;
-    Clock::time_point began, deadline;
+    Clock::time_point began;
+    std::optional<ProcessorLimit> limit;  // of the running compilation; null: the process starts
+    Clock::time_point deadline;           // of the start
+    bool is_late();
+    void limit_begins();
   };
   Process& give(const Source& source, double limit_s);
   Process* unwanted(const Source& source);  // the process that compiles it, but not for a ticket

@@ -62,7 +62,9 @@ void DeviceWorker::enter(State state, double timeout_s) {
   count_time();
   state_ = state;
   limit_s_ = timeout_s;
+  entered_ = Clock::now();
   deadline_ = in(timeout_s);
+  work_.reset();
 }
 
 void DeviceWorker::start() {
@@ -95,6 +97,8 @@ void DeviceWorker::prepare(const PrepareRequest& request) {
 void DeviceWorker::measure(const MeasureRequest& request, double limit_s) {
   child_->send(to_frame(request));
   enter(State::busy, timeouts_.measure_s > 0 ? timeouts_.measure_s : limit_s);
+  if (hello_.device.kind == DeviceKind::host)
+    work_.emplace(process(), limit_s_, processor_seconds(process()));
 }
 
 void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) {
@@ -155,14 +159,14 @@ MeasureReply DeviceWorker::died(bool late) {
   MeasureReply reply;
   ++deaths_;
   // The time counts as checking, which it mostly is; the worker did not say.
-  const double took = std::max(0.0, limit_s_ - left(deadline_));
+  const double took = std::chrono::duration<double>(Clock::now() - entered_).count();
   reply.check_s = took;
   spent_.check_s += took;
   spent_.other_s -= took;
   if (late) {
     reply.verdict = Verdict::timeout;
-    reply.reason =
-        "Loading, checking and timing took longer than " + seconds(limit_s_) + "; the worker was ended.";
+    reply.reason = "Loading, checking and timing took longer than " +
+                   (work_ ? work_->passed() : seconds(limit_s_)) + "; the worker was ended.";
     if (hello_.device.kind == DeviceKind::host)
       reply.reason += " The host emulates a GPU, so a right kernel may be that slow: try a smaller problem.";
   } else {
@@ -189,7 +193,7 @@ std::optional<MeasureReply> DeviceWorker::update() {
     take(*frame, reply);
   }
   if (reply) return reply;
-  const bool late = state_ != State::idle && Clock::now() >= deadline_;
+  const bool late = state_ != State::idle && (work_ ? work_->is_over() : Clock::now() >= deadline_);
   if (!late && !child_->gone()) return reply;
   if (late) child_->kill();
   const std::string how = late ? "took longer than " + seconds(limit_s_) : child_->end();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/processor_time.h"
 #include "tuner/check/messages.h"
 #include "tuner/check/time_spent.h"
 #include "tuner/process/child.h"
@@ -37,6 +38,7 @@ class DeviceWorker {
   /// True if measure() may be called.
   bool idle() const { return state_ == State::idle; }
   bool busy() const { return state_ == State::busy; }
+  /// The limit is of processor time on the host, and else of the clock.
   void measure(const MeasureRequest& request, double limit_s);
 
   /// Reads the worker's messages, restarts it if it died, and returns the verdict on the variant that it was
@@ -45,7 +47,8 @@ class DeviceWorker {
 
   int descriptor() const { return child_ ? child_->descriptor() : -1; }
   int process() const { return child_ ? child_->process() : -1; }
-  Clock::time_point deadline() const { return deadline_; }
+  /// update() has nothing to end before this moment.
+  Clock::time_point deadline() const { return work_ ? work_->next_look() : deadline_; }
   int deaths() const { return deaths_; }  ///< how often a variant ended the worker, so far
   TimeSpent& spent();                     ///< over its life so far
 
@@ -65,8 +68,9 @@ class DeviceWorker {
   bool wants_another_ = false;            // it prepares what is not wanted any more
   std::unique_ptr<Child> child_;
   State state_ = State::starting;
-  Clock::time_point deadline_;
+  Clock::time_point entered_, deadline_;
   double limit_s_ = 0;
+  std::optional<ProcessorLimit> work_;  // replaces the deadline
   bool expects_problem_ = false;
   int deaths_ = 0;
   int failed_starts_ = 0;  // in a row

@@ -15,7 +15,7 @@
 namespace tunesmith {
 
 /// Increased with every change to a message below.
-inline constexpr std::int32_t protocol_version = 8;
+inline constexpr std::int32_t protocol_version = 9;
 
 /// The first message of either kind of worker: says what it is, or why it cannot work.
 struct Hello {
@@ -55,13 +55,14 @@ struct CompileRequest {
 struct CompileReply {
   static constexpr std::uint8_t kind = 3;
   bool ok = false;
-  bool cached = false;  ///< an earlier run compiled it
-  bool last = false;    ///< this process has compiled enough; it ends now
+  bool is_late = false;  ///< as in Compilation
+  bool cached = false;   ///< an earlier run compiled it
+  bool last = false;     ///< this process has compiled enough; it ends now
   std::string bytes, log;
   double milliseconds = 0;
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.ok, self.cached, self.last, self.bytes, self.log, self.milliseconds);
+    archive(self.ok, self.is_late, self.cached, self.last, self.bytes, self.log, self.milliseconds);
   }
 };
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -18,8 +17,9 @@
 namespace tunesmith {
 namespace {
 
-// A watched launch is slow, and a fault shows early.
-constexpr std::chrono::duration<double> companions_limit{0.3}, problem_limit{0.6}, late_limit{1};
+// Accesses of a launch that are watched: that is slow, and a fault shows early.
+constexpr std::uint64_t most_on_companions = 9'000'000, most_on_problem = 18'000'000,
+                        most_of_late = 30'000'000;
 
 // True if an array differs by more than the order of its sums may change. Those in another order are judged
 // without a watch, where it is told what rounding alone does.
@@ -155,21 +155,20 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
   const Compilation compiled = toolchain_->compile(source);
   // A variant that this compiler cannot watch is checked without watching.
   if (!compiled.ok) return std::nullopt;
-  const auto start = processor_time();
   blocks_wait_ = false;
   has_signals_ = false;
   unset_.reset();
   overflows_.clear();
   const Variant variant{tmpl, config, source, compiled.bytes};
   const Values constants = compiled_in(op_, tmpl, asked.problem());
+  accesses_ = 0;
   for (ProblemArrays& companion : companions) {
-    const auto spent = processor_time() - start;
-    if (spent > companions_limit) break;
+    if (accesses_ > most_on_companions) break;
     if (companion.set() > 0 || !serves(op_, tmpl, config, companion.problem(), device_.facts(), constants))
       continue;
-    if (auto failure = run_on(companion, variant, companions_limit, lost)) return failure;
+    if (auto failure = run_on(companion, variant, most_on_companions, lost)) return failure;
   }
-  if (auto failure = run_on(asked, variant, problem_limit, lost)) return failure;
+  if (auto failure = run_on(asked, variant, most_on_problem, lost)) return failure;
   if (has_signals_)
     if (auto failure = among_many_blocks(companions, variant, lost)) return failure;
   return check_large(variant, asked.problem(), constants);
@@ -226,15 +225,15 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
   }
   // Products of sizes that are no array's extents may overflow too.
   if (all.empty()) all.push_back(*largest);
-  const auto limit = 2 * problem_limit / std::max(2.0, static_cast<double>(all.size()));
+  const std::uint64_t most = 2 * most_on_problem / std::max<std::size_t>(2, all.size());
   for (const Problem& large : all)
-    if (auto failure = check_on(large, variant, limit)) return failure;
+    if (auto failure = check_on(large, variant, most)) return failure;
   return std::nullopt;
 }
 
 // Finds arithmetic that overflows there but not on small problems, and accesses that miss their array.
 std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const Variant& variant,
-                                                   std::chrono::duration<double> limit) {
+                                                   std::uint64_t most) {
   const auto& [tmpl, config, source, binary] = variant;
   Work work = spread_out(tmpl.work(large, config, device_.facts()));
   if (exceeds(work, device_.facts())) return std::nullopt;
@@ -263,7 +262,7 @@ std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const V
     return some;
   };
   executable->emulate(false, Poison::nan);
-  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), false, limit);
+  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), false, most);
   executable->launch(pointers.data(), workspace, nullptr);
   watcher.end();
   set_watch(*executable, nullptr, binary);
@@ -286,7 +285,7 @@ std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const V
 }
 
 std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Variant& variant,
-                                                 std::chrono::duration<double> limit, bool& lost) {
+                                                 std::uint64_t most, bool& lost) {
   const auto& [tmpl, config, source, binary] = variant;
   const Work work = spread_out(tmpl.work(on.problem(), config, device_.facts()));
   if (exceeds(work, device_.facts())) return std::nullopt;
@@ -318,10 +317,11 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
   add_workspace(work, workspace.as<const char>(), arrays);
   Watcher watcher;
   executable->emulate(false, Poison::nan);
-  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), true, limit);
+  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), true, most);
   const int error = executable->launch(pointers.data(), workspace.get(), nullptr);
   watcher.end();
   set_watch(*executable, nullptr, binary);
+  accesses_ += watcher.accesses();
   overflows_.insert(watcher.overflows().begin(), watcher.overflows().end());
   const Watcher::Finding& found = watcher.finding();
   if (found.kind != Watcher::FindingKind::none)
@@ -333,7 +333,7 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
     return on.fault(host_fault_address(), workspace.get(), work.workspace_bytes);
   }
   if (!watcher.stuck().empty()) return endless(watcher, "", source, on);
-  if (error == 0 && !watcher.ran_out_of_time() && !unset_) unset_ = compared(on, pointers);
+  if (error == 0 && !watcher.has_reached_limit() && !unset_) unset_ = compared(on, pointers);
   if (!watcher.waits()) return std::nullopt;
   if (auto failure = in_reverse(on, variant)) return failure;
   if (!watcher.has_signals()) return std::nullopt;
@@ -365,13 +365,13 @@ CheckFailure WatchedCheck::endless(const Watcher& watcher, const std::string& or
             "that has not started. Blocks can wait for each other only if all run at the same time, "
             "which needs a cooperative launch"
           : order;
-  return {Verdict::timeout, located(watcher.stuck(), source.text) + more + ", on " + on.where() + "."};
+  return {Verdict::launch_error, located(watcher.stuck(), source.text) + more + ", on " + on.where() + "."};
 }
 
 // Watches the variant on the problem's own arrays, which hold what they do before a launch.
 int WatchedCheck::watch_on(ProblemArrays& on, Watcher& watcher, Executable& executable,
                            const std::string& binary, const Work& work, void* workspace, bool races,
-                           std::chrono::duration<double> limit) {
+                           std::uint64_t most) {
   on.restore_inputs();
   on.reset(Poison::nan);
   std::vector<Watcher::Array> arrays;
@@ -381,7 +381,7 @@ int WatchedCheck::watch_on(ProblemArrays& on, Watcher& watcher, Executable& exec
   }
   add_workspace(work, static_cast<const char*>(workspace), arrays);
   executable.emulate(false, Poison::nan);
-  watcher.begin(set_watch(executable, watcher.hooks(), binary), std::move(arrays), races, limit);
+  watcher.begin(set_watch(executable, watcher.hooks(), binary), std::move(arrays), races, most);
   const int error = executable.launch(on.pointers(), workspace, nullptr);
   watcher.end();
   set_watch(executable, nullptr, binary);
@@ -403,8 +403,8 @@ std::optional<CheckFailure> WatchedCheck::in_reverse(ProblemArrays& on, const Va
     return all;
   };
   const int error =
-      watch_on(on, watcher, *executable, binary, work, workspace.get(), false, companions_limit);
-  const bool is_whole = error == 0 && watcher.stuck().empty() && !watcher.ran_out_of_time() &&
+      watch_on(on, watcher, *executable, binary, work, workspace.get(), false, most_on_companions);
+  const bool is_whole = error == 0 && watcher.stuck().empty() && !watcher.has_reached_limit() &&
                         watcher.finding().kind == Watcher::FindingKind::none;
   for (std::size_t i = 0; i < on.arrays().size() && is_whole; ++i) {
     if (!on.arrays()[i].expected) continue;
@@ -422,7 +422,7 @@ std::optional<CheckFailure> WatchedCheck::in_reverse(ProblemArrays& on, const Va
     if (executable->launch(on.pointers(), workspace.get(), nullptr) != 0 || on.compare(i).wrong > 0) break;
     return failure;
   }
-  if (watcher.ran_out_of_time()) blocks_wait_ = true;  // or it is slow
+  if (watcher.has_reached_limit()) blocks_wait_ = true;  // or it is slow
   if (watcher.stuck().empty()) return std::nullopt;
   blocks_wait_ = true;
   if (op_.user_kernel == nullptr || op_.user_kernel->blocks_in_order) return std::nullopt;
@@ -470,16 +470,16 @@ std::optional<CheckFailure> WatchedCheck::among_late_blocks(ProblemArrays& on, c
     if (!follows) device_.fill(workspace.get(), byte_of(Poison::nan), work.workspace_bytes);
     watcher.older = older;
     const int error = watch_on(on, watcher, *executable, binary, work, workspace.get(), true,
-                               are_many ? late_limit : companions_limit);
+                               are_many ? most_of_late : most_on_companions);
     const std::string where = ", on " + on.where() + ", with blocks that run at the same time.";
     if (watcher.finding().kind != Watcher::FindingKind::none)
       return CheckFailure{watcher.finding().kind == Watcher::FindingKind::outside ? Verdict::out_of_bounds
                                                                                   : Verdict::wrong_result,
                           when + located(watcher.finding().sentence, source.text) + where};
     if (!watcher.stuck().empty())
-      return CheckFailure{Verdict::timeout,
+      return CheckFailure{Verdict::launch_error,
                           when + located(watcher.stuck(), source.text) + ", which does not come" + where};
-    if (watcher.ran_out_of_time()) return std::nullopt;
+    if (watcher.has_reached_limit()) return std::nullopt;
     if (error == host_fault) {
       lost = true;  // the kernel stopped midway
       return on.fault(host_fault_address(), workspace.get(), work.workspace_bytes);

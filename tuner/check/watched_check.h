@@ -3,7 +3,7 @@
 // are they inside the arrays, are they in order, and does arithmetic overflow on the largest problems?
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -39,10 +39,10 @@ class WatchedCheck {
     const Source& source;
     const std::string& binary;
   };
-  std::optional<CheckFailure> run_on(ProblemArrays& on, const Variant& variant,
-                                     std::chrono::duration<double> limit, bool& lost);
+  std::optional<CheckFailure> run_on(ProblemArrays& on, const Variant& variant, std::uint64_t most,
+                                     bool& lost);
   int watch_on(ProblemArrays& on, Watcher& watcher, Executable& executable, const std::string& binary,
-               const Work& work, void* workspace, bool races, std::chrono::duration<double> limit);
+               const Work& work, void* workspace, bool races, std::uint64_t most);
   std::optional<CheckFailure> compared(ProblemArrays& on, const std::vector<void*>& outputs);
   // A launch that does not end; `order`: because of the order of its blocks.
   CheckFailure endless(const Watcher& watcher, const std::string& order, const Source& source,
@@ -55,14 +55,14 @@ class WatchedCheck {
   Problem smaller(Problem large, std::size_t array, const Variant& variant, const Values& constants) const;
   std::optional<CheckFailure> check_large(const Variant& variant, const Problem& asked,
                                           const Values& constants);
-  std::optional<CheckFailure> check_on(const Problem& large, const Variant& variant,
-                                       std::chrono::duration<double> limit);
+  std::optional<CheckFailure> check_on(const Problem& large, const Variant& variant, std::uint64_t most);
 
   Device& device_;
   const Op& op_;
   std::unique_ptr<Toolchain> toolchain_;
   bool wraps_ = false;                 // unsigned arithmetic that wraps is reported too
   std::set<Watcher::Spot> overflows_;  // seen on small problems: they are intended
+  std::uint64_t accesses_ = 0;         // of the variant that runs, on companions and the problem
   bool blocks_wait_ = false, has_signals_ = false;
   std::optional<CheckFailure> unset_;
 };

@@ -2,7 +2,7 @@
 #include "tuner/check/watched_reference.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,7 +20,7 @@
 namespace tunesmith {
 namespace {
 
-constexpr std::chrono::duration<double> launch_limit{2};
+constexpr std::uint64_t most_accesses = 60'000'000;
 
 // Returns what the launch of a binary accesses outside of its arrays.
 Watcher::Finding found_in(Device& device, const Op& op, const Problem& problem, const Work& work,
@@ -49,7 +49,7 @@ Watcher::Finding found_in(Device& device, const Op& op, const Problem& problem, 
     arrays.push_back({one.name, workspace.as<const char>() + one.offset_bytes, one.bytes, one.element_bytes});
   Watcher watcher;
   executable->emulate(false, Poison::nan);
-  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), false, launch_limit);
+  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), false, most_accesses);
   executable->launch(pointers.data(), workspace.get(), nullptr);
   watcher.end();
   set_watch(*executable, nullptr, binary);

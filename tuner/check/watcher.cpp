@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 #include <limits>
 
 namespace tunesmith {
 namespace {
-
-constexpr std::uint32_t calls_between_looks = 1 << 14;  // at the clock
 
 bool writes(AccessKind kind) {
   return kind == AccessKind::write || kind == AccessKind::volatile_write || kind == AccessKind::atomic ||
@@ -26,12 +23,6 @@ bool is_atomic(std::uint8_t kind) {
 
 }  // namespace
 
-std::chrono::duration<double> processor_time() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
 Watcher::Watcher() {
   hooks_.self = this;
   hooks_.shared = [](void* given, const void* dynamic, long long bytes) {
@@ -42,14 +33,13 @@ Watcher::Watcher() {
     const auto* start = static_cast<const char*>(dynamic);
     region.array = {"the dynamic shared memory", start, bytes, 1};
     region.is_shared = true;
-    region.granule = 1;
   };
   hooks_.next_block = [](void* given, long long blocks) -> long long {
     auto& watcher = *static_cast<Watcher*>(given);
     if (!watcher.settle()) return -1;
     if (!std::exchange(watcher.chosen_, true) && watcher.choose != nullptr)
       watcher.blocks_ = watcher.choose(blocks);
-    if (watcher.late_) return -1;
+    if (watcher.has_reached_limit()) return -1;
     const std::size_t n = watcher.next_++;
     const bool all = watcher.choose == nullptr;
     if (n >= (all ? static_cast<std::size_t>(blocks) : watcher.blocks_.size())) return -1;
@@ -130,8 +120,7 @@ Watcher::Watcher() {
   };
 }
 
-void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool races,
-                    std::chrono::duration<double> limit) {
+void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool races, std::uint64_t most) {
   memory_ = memory;
   races_ = races;
   regions_.clear();
@@ -139,30 +128,28 @@ void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool 
   last_region_ = nullptr;
   for (Array& array : arrays) {
     Region& region = regions_.emplace_back();
-    region.granule = std::clamp<std::int64_t>(array.element, 1, 4);
+    region.finest = std::clamp<std::int64_t>(array.element, 1, 4);
     region.array = std::move(array);
   }
   for (const ModuleArray& variable : memory.variables) {
     Region& region = regions_.emplace_back();
     region.array = {"the variable " + variable.name, variable.start, variable.bytes, 1};
-    region.granule = 1;
   }
   for (const ModuleArray& shared : memory.arrays) {
     Region& region = regions_.emplace_back();
     region.array = {"the shared array " + shared.name, shared.start, shared.bytes, 1};
     region.is_shared = true;
-    region.granule = 1;
   }
   lasting_regions_ = regions_.size();
   own_start_ = own_end_ = nullptr;
-  late_ = waits_ = has_signals_ = false;
+  waits_ = has_signals_ = false;
   stuck_.clear();
   pending_ = {};
   replaced_ = {};
   finding_ = {};
   overflows_.clear();
-  calls_ = 0;
-  deadline_ = processor_time() + limit;
+  accesses_ = 0;
+  most_ = most;
   begin_launch();
 }
 
@@ -293,10 +280,7 @@ bool Watcher::outside(const char* at, std::int64_t bytes, AccessKind kind) {
 
 bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int thread) {
   if (!settle()) return false;
-  if (++calls_ % calls_between_looks == 0 && processor_time() > deadline_) {
-    late_ = true;
-    return false;
-  }
+  if (++accesses_ > most_) return false;
   if (is_of_module(at)) return true;
   Region* const region = region_of(at, bytes);
   if (region == nullptr) return outside(at, bytes, kind);
@@ -316,9 +300,11 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
     if (writes(kind)) remember(*region, at, bytes, kind, static_cast<std::uint16_t>(thread));
     return true;
   }
+  const std::int64_t place = (at - region->array.start) | bytes;
+  if ((place & (region->granule - 1)) != 0) divide(*region, place);
   if (region->cells.empty())
     region->cells.resize(static_cast<std::size_t>(region->array.bytes / region->granule + 1));
-  const std::uint64_t time = order_.tick();
+  order_.tick();
   const auto who = static_cast<std::uint16_t>(thread);
   if (kind == AccessKind::constant_read) return region->is_shared || check_constant(*region, at, bytes, who);
   if (kind == AccessKind::atomic || kind == AccessKind::atomic_in_block) {
@@ -335,10 +321,21 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
   if (kind == AccessKind::volatile_read) order_.acquire(at, who);
   if (writes(kind)) {
     remember(*region, at, bytes, kind, who);
-    pending_.time = time;
+    pending_.time = now();
     return true;
   }
   return check_read(*region, at, bytes, kind, who);
+}
+
+void Watcher::divide(Region& region, std::int64_t place) {
+  const std::int64_t granule = std::max(region.finest, place & -place);
+  if (granule >= region.granule) return;
+  const std::size_t times = static_cast<std::size_t>(region.granule / granule);
+  region.granule = granule;
+  if (region.cells.empty()) return;
+  std::vector<Cell> cells(static_cast<std::size_t>(region.array.bytes / granule + 1));
+  for (std::size_t n = 0; n < cells.size(); ++n) cells[n] = region.cells[n / times];
+  region.cells = std::move(cells);
 }
 
 bool Watcher::check_constant(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread) {
@@ -472,7 +469,7 @@ bool Watcher::update(Region& region, const char* at, std::int64_t bytes, AccessK
             "; an operation whose name ends in _block is atomic among the threads of one block only";
       return false;
     }
-    cell.written = order_.now();
+    cell.written = now();
     cell.writer_block = order_.block();
     cell.writer = thread;
     cell.kind = static_cast<std::uint8_t>(kind);
@@ -518,7 +515,7 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
       cell.reader_block[1] = cell.reader_block[0];
       cell.is_volatile[1] = cell.is_volatile[0];
     }
-    cell.read[0] = order_.now();
+    cell.read[0] = now();
     cell.reader[0] = thread;
     cell.reader_block[0] = order_.block();
     cell.is_volatile[0] = kind == AccessKind::volatile_read;

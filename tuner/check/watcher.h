@@ -9,7 +9,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -22,9 +21,6 @@
 #include "tuner/check/access_order.h"
 
 namespace tunesmith {
-
-/// The time that the calling thread has used a processor: what may be watched does not depend on other work.
-std::chrono::duration<double> processor_time();
 
 class Watcher {
  public:
@@ -47,9 +43,9 @@ class Watcher {
   const Watch* hooks() const { return &hooks_; }
 
   /// The launches of a work begin, which run one after the other. Without `races` only bounds, alignment and
-  /// overflows are watched. `choose` says which blocks run.
-  void begin(const ModuleMemory& memory, std::vector<Array> arrays, bool races,
-             std::chrono::duration<double> limit);
+  /// overflows are watched. `choose` says which blocks run. After `most` accesses it ends them: what is found
+  /// does not depend on the machine.
+  void begin(const ModuleMemory& memory, std::vector<Array> arrays, bool races, std::uint64_t most);
   /// Returns the blocks that run, of `blocks` in all; null: all, in order.
   std::vector<std::int64_t> (*choose)(std::int64_t blocks) = nullptr;
   /// Which older values a load finds by which a block may wait for another one (volatile, or an atomic
@@ -62,7 +58,8 @@ class Watcher {
   void end();
 
   const Finding& finding() const { return finding_; }
-  bool ran_out_of_time() const { return late_; }
+  std::uint64_t accesses() const { return accesses_; }
+  bool has_reached_limit() const { return accesses_ > most_; }
   /// True if a thread used a volatile load or an atomic operation on global memory: blocks may use these to
   /// wait for each other.
   bool waits() const { return waits_; }
@@ -74,9 +71,11 @@ class Watcher {
   const std::set<Spot>& overflows() const { return overflows_; }
 
  private:
-  struct Cell {  // one granule of memory
-    std::uint64_t written = 0;
-    std::array<std::uint64_t, 2> read = {};  // by two different threads
+  static constexpr std::int64_t most_of_a_word = 16;  // bytes
+  using Time = std::uint32_t;                         // of a launch, whose accesses are fewer
+  struct Cell {                                       // one granule of memory
+    Time written = 0;
+    std::array<Time, 2> read = {};  // by two different threads
     std::uint32_t writer_block = 0;
     std::array<std::uint32_t, 2> reader_block = {};
     std::uint16_t writer = 0;
@@ -84,13 +83,14 @@ class Watcher {
     std::uint8_t kind = 0;                 // of the write
     std::array<bool, 2> is_volatile = {};  // of the reads
     // The last plain store of the value that was there.
-    std::uint64_t repeated = 0;
+    Time repeated = 0;
     std::uint32_t repeater_block = 0;
     std::uint16_t repeater = 0;
   };
   struct Region {
     Array array;
-    std::int64_t granule = 4;
+    std::int64_t granule = most_of_a_word;  // bytes of a cell, which no access has divided so far …
+    std::int64_t finest = 1;                // … and that none divides further
     bool is_shared = false;
     std::vector<Cell> cells;
     std::string found;  // what the launch found there, if old values are shown
@@ -99,12 +99,11 @@ class Watcher {
     Region* region = nullptr;
     const char* at = nullptr;
     std::int64_t bytes = 0;
-    std::uint64_t time = 0;
+    Time time = 0;
     std::uint16_t thread = 0;
     std::uint8_t kind = 0;
     std::array<char, 64> before;
   };
-  static constexpr std::int64_t most_of_a_word = 16;  // bytes
   using Word = std::array<char, most_of_a_word>;
   struct Replaced {  // a word that shows an older value to the next load
     char* at = nullptr;
@@ -128,6 +127,10 @@ class Watcher {
   bool update(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   bool check_read(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   bool settle();
+  Time now() const { return static_cast<Time>(order_.now()); }
+  // Makes the cells so small that each access consists of whole ones; `place` has the bits of its place and
+  // size.
+  void divide(Region& region, std::int64_t place);
   // False, with a finding: the launch has written what it reads as constant.
   bool check_constant(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread);
   // Keeps what a store or an atomic operation is about to change.
@@ -169,7 +172,6 @@ class Watcher {
   PendingStore pending_;
 
   Finding finding_;
-  bool late_ = false;
   bool waits_ = false, has_signals_ = false;
   std::string stuck_;
   Replaced replaced_;
@@ -179,8 +181,7 @@ class Watcher {
   std::map<std::pair<const char*, std::uint16_t>, std::size_t> shown_;
   std::set<std::pair<const char*, std::uint16_t>> looked_at_;  // the same, since the memory changed last
   std::size_t looks_ = 0;                                      // since the memory changed last
-  std::uint32_t calls_ = 0;
-  std::chrono::duration<double> deadline_{};
+  std::uint64_t accesses_ = 0, most_ = 0;
   std::set<Spot> overflows_;
 };
 

@@ -92,6 +92,7 @@ int compile_all(Channel& channel, std::string_view target) {
     } else {
       Compilation compiled = toolchain->compile(source);
       reply.ok = compiled.ok;
+      reply.is_late = compiled.is_late;
       reply.bytes = std::move(compiled.bytes);
       reply.log =
           compiled.ok ? std::move(compiled.log) : located(compiled.log, source.text, template_files());

@@ -122,7 +122,7 @@ std::optional<MeasureReply> FinalsRun::ask(const Finals::Question& question) {
   wanted.energy = question.energy;
   // The same number of launches for all finalists.
   wanted.timing.repeats = repeats_for(findings_.best_us, session_.policy().sample_target_us);
-  session_.measure(wanted, limit_times);
+  session_.measure(question.trial_id, wanted, limit_times);
   while (true) {
     session_.wait();
     if (auto reply = worker.update()) return reply;

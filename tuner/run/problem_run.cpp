@@ -238,7 +238,7 @@ void ProblemRun::feed() {
   if (!wanted) return;
   MeasureRequest asked = session_.request(wanted->trial_id);
   if (mode_.seeks_times) asked.timing.give_up_above_us = wanted->give_up_above_us;
-  session_.measure(asked);
+  session_.measure(wanted->trial_id, asked);
 }
 
 void ProblemRun::take_measured() {

@@ -18,6 +18,20 @@ constexpr double patience_s = 1;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+double threads_of(const Work& work) {
+  double threads = 0;
+  for (const Step& step : work.steps) {
+    const auto* const launch = std::get_if<Launch>(&step);
+    if (launch == nullptr) continue;
+    double all = 1;
+    for (const std::int64_t size :
+         {launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z})
+      all *= static_cast<double>(size);
+    threads += all;
+  }
+  return threads;
+}
+
 Budget budget_of(const ProblemTask& task, const SearchOptions& options) {
   if (!task.mode.searches()) return {};
   Budget budget = Budget::parse(options.budget);
@@ -94,8 +108,8 @@ void ProblemSession::wait() {
   prepare();
 }
 
-// The limit for one variant, from the time of the base.
-double ProblemSession::limit_s() const {
+// The limit for the variant, from the time of the base: on the host for each of the base's threads.
+double ProblemSession::limit_s(TrialId trial_id) const {
   const Op& op = context_.op;
   double base_s = 0;
   if (!findings_.trials.empty() && findings_.trials.front().checked &&
@@ -105,7 +119,11 @@ double ProblemSession::limit_s() const {
   }
   const double amount =
       (op.flops ? op.flops(task_.problem) : 0) + (op.bytes_moved ? op.bytes_moved(task_.problem) : 0);
-  return measure_limit_s(limits_for(device().kind), base_s, amount);
+  const double limit_s = measure_limit_s(limits_for(device().kind), base_s, amount);
+  if (base_s == 0 || device().kind != DeviceKind::host) return limit_s;
+  const double times = threads_of(findings_.trial(trial_id).variant.work) /
+                       std::max(1.0, threads_of(findings_.trials.front().variant.work));
+  return limit_s * std::max(1.0, times);
 }
 
 MeasureRequest ProblemSession::request(TrialId trial_id) const {
@@ -122,8 +140,8 @@ MeasureRequest ProblemSession::request(TrialId trial_id) const {
   return request;
 }
 
-void ProblemSession::measure(const MeasureRequest& request, double limit_times) {
-  context_.worker.measure(request, limit_times * limit_s());
+void ProblemSession::measure(TrialId trial_id, const MeasureRequest& request, double limit_times) {
+  context_.worker.measure(request, limit_times * limit_s(trial_id));
 }
 
 std::int64_t ProblemSession::record(const Trial& trial, const MeasureReply& reply,

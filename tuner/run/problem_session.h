@@ -75,8 +75,8 @@ class ProblemSession {
   /// True if the worker has its inputs and nothing to do.
   bool ready() const { return prepared_ && context_.worker.idle(); }
   MeasureRequest request(TrialId trial_id) const;
-  /// Call it when ready(). The worker is ended after `limit_times` the limit of a variant in the search.
-  void measure(const MeasureRequest& request, double limit_times = 1);
+  /// Call it when ready(). The worker is ended after `limit_times` the limit of this variant in the search.
+  void measure(TrialId trial_id, const MeasureRequest& request, double limit_times = 1);
 
   /// Writes a verdict to the database and prints the first of each kind; returns the measurement's id.
   std::int64_t record(const Trial& trial, const MeasureReply& reply, const Recorder::Cost& cost);
@@ -87,7 +87,7 @@ class ProblemSession {
  private:
   bool may_make_ahead() const;
   void prepare();
-  double limit_s() const;
+  double limit_s(TrialId trial_id) const;
 
   RunContext context_;
   ProblemTask task_;

@@ -173,7 +173,7 @@ void SearchRun::look_into_deaths(const MeasureReply& reply) {
                 (reply.verdict == Verdict::crash
                      ? " Likely the device needs a reset, the machine is out of memory, or the op itself is "
                        "wrong."
-                     : " Likely the kernel is wrong."));
+                     : " Either it never ends, or it needs more time for this problem."));
   }
   probe_wanted_ = true;
 }

@@ -14,7 +14,7 @@ enum class Verdict {
   launch_error,
   wrong_result,
   out_of_bounds,
-  timeout,
+  timeout,  ///< a limit of time ended it: it is not decided
   crash
 };
 
