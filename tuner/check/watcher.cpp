@@ -556,8 +556,8 @@ bool Watcher::settle() {
   if (pending_.kind != static_cast<std::uint8_t>(AccessKind::write) && !keep_older(region, pending_.thread))
     return false;
   if (is_atomic(pending_.kind)) {
-    const auto [found, is_first] =
-        changers_.try_emplace({region.array.name, pending_.at - region.array.start}, order_.block(), false);
+    const auto [found, is_first] = changers_.try_emplace(
+        {region.array.name, pending_.at - region.array.start}, Changers{order_.block(), false});
     if (!is_first && found->second.block != order_.block()) found->second.are_several = true;
     return finding_.kind == FindingKind::none;
   }
