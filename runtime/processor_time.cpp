@@ -86,7 +86,11 @@ std::chrono::duration<double> processor_time() {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-double processor_seconds(int process) { return times_of(process).seconds; }
+double processor_seconds(int process) {
+  Times times;
+  read_times(process, times);
+  return times.seconds;
+}
 
 ProcessorLimit::ProcessorLimit(int process, double seconds, double used)
     : process_(process), seconds_(seconds), before_(used) {
