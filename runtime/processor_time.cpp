@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
@@ -57,11 +56,9 @@ Times times_of(int process) {
   std::map<int, Times> all;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename().string();
-    int id = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
+    const auto id = parsed_number<int>(entry.path().filename().string());
     Times times;
-    if (error == std::errc() && end == name.data() + name.size() && read_times(id, times)) all[id] = times;
+    if (id && read_times(*id, times)) all[*id] = times;
   }
   Times sum;
   for (const auto& [id, times] : all) {

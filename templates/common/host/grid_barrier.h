@@ -34,10 +34,18 @@ TUNESMITH_UNWATCHED inline size_t static_shared() {
              : static_cast<size_t>(__stop_tunesmith_shared - __start_tunesmith_shared);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+// Between variables are zones that memcpy() may not copy.
+__attribute__((no_sanitize_address)) static void copy_bytes(void* to, const void* from, size_t size) {
+  for (size_t at = 0; at < size; ++at)
+    static_cast<volatile unsigned char*>(to)[at] = static_cast<const unsigned char*>(from)[at];
+}
+#else
 // Shared memory may have no bytes, and then no address.
 TUNESMITH_UNWATCHED inline void copy_bytes(void* to, const void* from, size_t size) {
   if (size > 0) memcpy(to, from, size);
 }
+#endif
 
 // Keeps the running block's state in `to`.
 TUNESMITH_UNWATCHED inline void keep(AsideBlock& to, unsigned char* dynamic, size_t dynamic_size) {
