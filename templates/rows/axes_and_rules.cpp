@@ -101,7 +101,7 @@ std::int64_t row_bytes(const Problem& problem) {
 
 // Blocks of more than 512 threads are alone on a multiprocessor: if there are a few more rows than
 // multiprocessors, these rows wait for a second turn. A cluster costs a microsecond, which pays off where few
-// multiprocessors would have work otherwise.
+// multiprocessors would have work otherwise; longer rows than a cluster holds are split, if they are few.
 Suited suited(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t vector = usual_vector(problem), full = multiprocessors_to_fill(device);
   const std::int64_t rows = shape_of(problem).rows;
@@ -109,6 +109,7 @@ Suited suited(const Problem& problem, const DeviceFacts& device) {
   constexpr std::int64_t block = 1024;
   const bool are_few = rows * 2 <= full && row_bytes(problem) >= std::int64_t{48} << 10;
   if (device.compute_capability >= 90 && are_few && holds(8 * block)) return Suited::cluster;
+  if (are_few && !holds(block)) return Suited::split;
   const bool are_in_turns = rows > full && rows < 4 * full;
   if (holds(are_in_turns ? 512 : block)) return Suited::registers;
   if (holds(block) || !is_wide(problem) || two_rows_are_kept(problem, device)) return Suited::sweeps;

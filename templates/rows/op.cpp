@@ -113,12 +113,12 @@ Op ops_rows() {
             .what = "rows of the matrices",
             .minimum = 0,
             .maximum = most_elements,
-            .usual = UsualSizes{8, 1'000'000}},
+            .usual = UsualSizes{1, 1'000'000}},
            {.name = "columns",
             .what = "elements of a row",
             .minimum = 0,
             .maximum = most_elements,
-            .usual = UsualSizes{16, 100'000}},
+            .usual = UsualSizes{16, 4'000'000}},
            {.name = "dtype",
             .what = "element type of all arrays; f16 and bf16 are computed in f32",
             .categories = {"f32", "f64", "f16", "bf16"},
@@ -126,7 +126,7 @@ Op ops_rows() {
       .rewritten = rewritten,
       .check = check,
       .arguments = {},  // below
-      .templates = {base(), registers(), cluster(), sweeps()},
+      .templates = {base(), registers(), cluster(), sweeps(), split()},
       .reference = reference,
       .reference_unit =
           [](const Problem& problem) { return std::max<std::int64_t>(1, problem.integer("columns")); },

@@ -86,6 +86,7 @@ Template base();
 Template registers();
 Template cluster();
 Template sweeps();
+Template split();
 
 // ---- shared by the tuned templates
 
@@ -116,7 +117,7 @@ std::vector<KernelArgument> kernel_arguments(const Problem& problem);
 std::int64_t alignment_bytes(const Problem& problem, const Config& config);
 
 /// The template that suits rows of this length and number, without measurements.
-enum class Suited { registers, cluster, sweeps };
+enum class Suited { registers, cluster, sweeps, split };
 Suited suited(const Problem& problem, const DeviceFacts& device);
 
 /// True if two blocks of a multiprocessor can keep a row each in its shared memory and compute results from

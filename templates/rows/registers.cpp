@@ -101,10 +101,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t items = least_items(problem, *team, vector);
   const std::int64_t block = vector == 8 && items == 1 && *team <= 8 ? 256 : 128;
   const std::int64_t side_by_side = std::max<std::int64_t>(1, block / *team);
-  // There is room for two blocks of 768 threads.
-  const bool are_two = *team == 768 && vector <= shape.aligned && holds_row(problem, *team, vector, 96);
-  const std::int64_t resident_warps =
-      are_two ? 48 : usual_resident_warps(problem, vector, *team * side_by_side);
+  const std::int64_t resident_warps = usual_resident_warps(problem, vector, *team * side_by_side);
   return Values{{std::string(TEAM.name), *team},
                 {std::string(TEAMS.name), side_by_side},
                 {std::string(ITEMS.name), items},
