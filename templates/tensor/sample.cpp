@@ -16,11 +16,13 @@ namespace tunesmith::tensor_op {
 namespace {
 
 // An expression, how often it is drawn, and the usual extents of its indices, the output's first, then the
-// others as they first appear. Windows have odd extents.
+// others as they first appear. Windows have odd extents. A layer with a stride has borders of zeros, so that
+// its result has an element for each `stride` of the image, along the last dimensions or before the channels.
 struct Usual {
   int weight;
   const char* expression;
   std::vector<UsualSizes> extents;
+  std::int64_t stride = 0;
 };
 
 const std::vector<Usual>& usual() {
@@ -65,6 +67,23 @@ const std::vector<Usual>& usual() {
       {2,
        "out[n,c,y,x] += image[n,c,y+i,x+j] * w[c,i,j]",
        {{1, 32}, {8, 512}, {4, 256}, {4, 256}, {3, 7}, {3, 7}}},
+      // Layers with borders, channels first and last.
+      {3,
+       "out[n,o,y,x] += image[n,c,y+i-1,x+j-1] * w[o,c,i,j]",
+       {{1, 64}, {16, 512}, {7, 224}, {7, 224}, {16, 512}, {3, 3}, {3, 3}},
+       1},
+      {3,
+       "out[n,y,x,o] += image[n,y+i-1,x+j-1,c] * w[o,i,j,c]",
+       {{1, 64}, {7, 224}, {7, 224}, {16, 512}, {3, 3}, {3, 3}, {16, 512}},
+       1},
+      {1,
+       "out[n,o,y,x] += image[n,c,2*y+i-3,2*x+j-3] * w[o,c,i,j]",
+       {{1, 64}, {16, 128}, {7, 112}, {7, 112}, {3, 4}, {7, 7}, {7, 7}},
+       2},
+      {1,
+       "out[n,y,x,o] += image[n,y+i-2,x+j-2,c] * w[o,i,j,c]",
+       {{1, 64}, {7, 224}, {7, 224}, {16, 256}, {5, 5}, {5, 5}, {16, 256}},
+       1},
       // Windows.
       {2, "out[y,x] += g[i] * h[j] * v[y+i,x+j]", {{64, 8192}, {64, 8192}, {3, 31}, {3, 31}}},
       {1, "out[y,x] += v[y+i,x+j]", {{64, 8192}, {64, 8192}, {3, 31}, {3, 31}}},
@@ -114,6 +133,17 @@ void usual_tensor(Random& random, Problem& problem) {
     if (is_window(e, i) && least % 2 == 1) extents.back() |= 1;
   }
   problem.set("extents", joined(extents));
+  if (drawn->stride == 0) return;
+  // The image's dimensions: the batch, the two that windows step along, and the channels.
+  std::vector<std::int64_t> image;
+  for (const Affine& dimension : e.accesses.front().dimensions) {
+    const auto steps = [](std::int64_t factor) { return factor != 0; };
+    const auto of_output = std::ranges::find_if(dimension.factors, steps);
+    const auto place = static_cast<std::size_t>(of_output - dimension.factors.begin());
+    image.push_back(extents.at(place) * (dimension.index() ? 1 : drawn->stride));
+  }
+  problem.set("x0", joined(image));
+  problem.set("zero_outside", std::string("x0"));
 }
 
 // Most users compute in f32, networks in 16 bits, and scientists in f64.
@@ -136,7 +166,8 @@ void usual_tensors(Random& random, Problem& problem) {
   draw_chance(random, 83) ? usual_tensor(random, problem) : unusual_tensor(random, problem);
   draw_dtype(random, problem);
   if (!draw_chance(random, 15)) problem.set("may", std::string("reorder"));
-  for (const std::string_view name : array_names) problem.set(name, "dense");
+  for (const std::string_view name : array_names)
+    if (problem.find(name) == nullptr) problem.set(name, "dense");
   problem.set("out", "dense");
 }
 

@@ -24,7 +24,7 @@ std::optional<Dimension> joined(const Group& group, Stride stride) {
 
 }  // namespace
 
-std::optional<BoxedArray> boxed(const Groups& groups, Side side) {
+std::optional<BoxedArray> boxed(const Groups& groups, Side side, bool with_windows) {
   const Stride stride = side == Side::first    ? &Digit::first
                         : side == Side::second ? &Digit::second
                                                : &Digit::out;
@@ -36,19 +36,33 @@ std::optional<BoxedArray> boxed(const Groups& groups, Side side) {
                                             : true;
   const Counted& rows = side == Side::second ? *n : m;
   const Counted& others = side == Side::out ? *n : k;
-  const std::optional<Dimension> near = joined((along ? others : rows).digits, stride),
-                                 far = joined((along ? rows : others).digits, stride);
+  const Group neighbours = with_windows ? Group{others.digits.front()} : (along ? others : rows).digits;
+  const std::optional<Dimension> near = joined(neighbours, stride);
+  std::optional<Dimension> far = joined((along ? rows : others).digits, stride);
   if (!near || !far || near->stride != 1) return std::nullopt;
   BoxedArray view;
   view.start = (side == Side::first ? groups.first : side == Side::second ? groups.second : groups.out).start;
+  if (with_windows) {
+    // Behind the last row of the output there may be no further windows in the image.
+    far->extent = 1;
+    for (const Digit& digit : rows.digits)
+      far->extent += (digit.extent - digit.padding - 1) * (digit.*stride) / far->stride;
+  }
   view.dimensions = {*near, *far};
   // Rows that overlap, as those of windows do, are no array.
   if (view.dimensions[1].extent > 1 && view.dimensions[1].stride < view.dimensions[0].extent)
     return std::nullopt;
+  if (with_windows) {
+    for (const Digit& digit : Group(others.digits.begin() + 1, others.digits.end())) {
+      if (digit.extent > 1 && digit.*stride <= 0) return std::nullopt;
+      view.dimensions.push_back({digit.extent, digit.extent > 1 ? digit.*stride : any_stride});
+    }
+  }
   for (const Digit& digit : groups.batch) {
     if (digit.extent > 1 && digit.*stride <= 0) return std::nullopt;
     view.dimensions.push_back({digit.extent, digit.extent > 1 ? digit.*stride : any_stride});
   }
+  if (view.dimensions.size() > BoxedArray::most_dimensions) return std::nullopt;
   return view;
 }
 

@@ -7,13 +7,36 @@
 constexpr int block_threads = threads + 32;
 constexpr int box_rows = 128 / static_cast<int>(sizeof(T));  // of an operand whose neighbours are rows
 
+// An operand that is read through windows is copied from its whole image, or from its packed channels: the
+// map's first dimension is K's first digit, the others are dimensions before the batch. Rows are counted
+// through the image, and those beyond a digit's limit are not stored.
+#if defined(HAS_WINDOWS) && defined(BOXES_OF_IMAGES)
+constexpr int image = WINDOWED;
+#define LIMITS_PARAMETER , Extents limits
+#else
+constexpr int image = -1;
+#define LIMITS_PARAMETER
+#endif
+constexpr int windows_of_first = image == 0 ? K_RANK - 1 : 0, windows_of_second = image == 1 ? K_RANK - 1 : 0;
+
 // Begins to copy an operand's tile.
-template <typename Side, int TILE>
+template <typename Side, int TILE, int WINDOWS>
 __device__ __forceinline__ void copy_tile(Held* to, const TensorMap& map, int row, int term,
-                                          const int (&batch)[BATCH_RANK], BoxBarrier* filled) {
-  int place[2 + BATCH_RANK];
+                                          const int (&batch)[BATCH_RANK], const Digits& digits,
+                                          BoxBarrier* filled) {
+  int place[2 + WINDOWS + BATCH_RANK];
 #pragma unroll
-  for (int d = 0; d < BATCH_RANK; ++d) place[2 + d] = batch[d];
+  for (int d = 0; d < BATCH_RANK; ++d) place[2 + WINDOWS + d] = batch[d];
+  if constexpr (WINDOWS > 0) {
+    unsigned rest = static_cast<unsigned>(term);
+#pragma unroll
+    for (int d = K::first; d < K::end; ++d) {
+      const unsigned next = d + 1 < K::end ? divided(rest, digits.extents[d], digits.multipliers[d]) : 0;
+      const int digit = static_cast<int>(rest - next * static_cast<unsigned>(digits.extents[d]));
+      (d == K::first ? term : place[1 + d - K::first]) = digit;
+      rest = next;
+    }
+  }
   if constexpr (Side::by_rows) {
     place[0] = term;
     place[1] = row;
@@ -55,6 +78,33 @@ __device__ __forceinline__ void fill(int (&batch)[BATCH_RANK], unsigned rest, co
     const unsigned next = d + 1 < Batch::end ? divided(rest, extents[d], multipliers[d]) : 0;
     batch[d - Batch::first] = static_cast<int>(rest - next * static_cast<unsigned>(extents[d]));
     rest = next;
+  }
+}
+
+// True if each digit of a row is below its limit.
+template <typename Rows>
+__device__ __forceinline__ bool is_stored(const Digits& digits, const Extents& limits, unsigned at) {
+  bool stored = true;
+#pragma unroll
+  for (int d = Rows::first; d < Rows::end; ++d) {
+    const unsigned next = d + 1 < Rows::end ? divided(at, digits.extents[d], digits.multipliers[d]) : 0;
+    stored = stored && static_cast<int>(at - next * static_cast<unsigned>(digits.extents[d])) < limits[d];
+    at = next;
+  }
+  return stored;
+}
+
+// Takes the image's rows that the output does not have out of the tables; each thread those that it has
+// filled.
+__device__ __forceinline__ void leave_out(Tables& tables, const Digits& digits, const Extents& limits,
+                                          unsigned from_m, unsigned from_n) {
+  for (int row = static_cast<int>(threadIdx.x); row < TILE_M + TILE_N / step_n; row += threads) {
+    if (row < TILE_M) {
+      if (image == 0 && !is_stored<M>(digits, limits, from_m + row)) tables.out_m[row] = nowhere;
+    } else {
+      const int column = (row - TILE_M) * step_n;
+      if (image == 1 && !is_stored<N>(digits, limits, from_n + column)) tables.out_n[column] = nowhere;
+    }
   }
 }
 
@@ -145,7 +195,8 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
                            const __grid_constant__ OutPlace out, InOutPointer<Compute> kept,
                            InOutPointer<unsigned> arrived, long long out_start, int m, int n, int k,
                            int runs_n, int tiles_m, int tiles_n, int splits, int terms_of_split, int all,
-                           Extents extents, Extents multipliers, Strides out_strides FINISH_PARAMETERS) {
+                           Extents extents, Extents multipliers,
+                           Strides out_strides FINISH_PARAMETERS LIMITS_PARAMETER) {
   SWIZZLED_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   Run* const runs = reinterpret_cast<Run*>(memory + runs_at);
@@ -184,9 +235,10 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
         BoxBarrier* const its = filled + turn.stage;
         wait_for(emptied + turn.stage, turn.phase);
         arrive_with(its, static_cast<int>(sizeof(Held)) * (First::elements + Second::elements));
-        copy_tile<First, TILE_M>(to, first, static_cast<int>(tile.m) * TILE_M, term, batch, its);
-        copy_tile<Second, TILE_N>(to + First::elements, second, static_cast<int>(tile.n) * TILE_N, term,
-                                  batch, its);
+        copy_tile<First, TILE_M, windows_of_first>(to, first, static_cast<int>(tile.m) * TILE_M, term, batch,
+                                                   digits, its);
+        copy_tile<Second, TILE_N, windows_of_second>(
+            to + First::elements, second, static_cast<int>(tile.n) * TILE_N, term, batch, digits, its);
         turn.end();
       }
     }
@@ -203,6 +255,11 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
     if constexpr (!boxes_out) {
       if (at != blockIdx.x) sync<threads>(1);  // the tables, and finished sums, have been read
       fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
+#ifdef BOXES_OF_IMAGES
+#ifdef HAS_WINDOWS
+      leave_out(tables, digits, limits, tile.m * TILE_M, tile.n * TILE_N);
+#endif
+#endif
     }
     Sums sums(thread);
     BoxBarrier* before = emptied;  // of the stage that is multiplied

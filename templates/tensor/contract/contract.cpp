@@ -23,11 +23,11 @@ namespace {
 using namespace contraction;
 
 // True if the operand that is read through windows, and no other access, leaves its array's bounds, in a sum
-// of products of 16-bit elements or bytes; then the packed copy has the zeros.
+// of products of elements of at most 32 bits; then the packed copy has the zeros.
 bool packs_bounds(const Problem& problem) {
   const Groups groups = groups_of(problem);
   const int windowed = windowed_operand(groups);
-  if (windowed < 0 || !is_product(problem) || bytes(dtype_of(problem)) > 2) return false;
+  if (windowed < 0 || !is_product(problem) || bytes(dtype_of(problem)) > 4) return false;
   return (windowed == 0 ? groups.first : groups.second).bounds.size() == nest_of(problem).bounds();
 }
 
@@ -43,8 +43,8 @@ std::string refuses(const Problem& problem) {
            "; take another template.";
   const Nest& nest = nest_of(problem);
   if (nest.bounds() > 0 && !packs_bounds(problem))
-    return "This template reads elements out of bounds only of images of 8-bit or 16-bit elements with "
-           "channels, which it packs; take another template.";
+    return "This template reads elements out of bounds only of images of elements of at most 32 bits "
+           "with channels, which it packs; take another template.";
   if (nest.outputs() == 0 || nest.terms() == 0) return "There is nothing to compute; the base serves that.";
   const Groups groups = groups_of(problem);
   for (const auto& [name, group] : {std::pair("M", &groups.m), std::pair("N", &groups.n),
@@ -95,13 +95,20 @@ std::string codes(const Problem& problem) {
     pointers += (f == 0 ? "" : ", ") + its + " + " + its + "_start";
     strides += ", " + its + "_by";
   }
-  return types_code(problem) + "#define FINISH_PARAMETERS " + parameters + "\n#define FINISH_OPERANDS {{" +
-         pointers + "}, {extents, multipliers" + strides + "}}\nnamespace finish {\n" +
+  const bool has_windows = windowed_operand(groups_of(problem)) >= 0;
+  return types_code(problem) + (has_windows ? "#define HAS_WINDOWS\n" : "") + "#define FINISH_PARAMETERS " +
+         parameters + "\n#define FINISH_OPERANDS {{" + pointers + "}, {extents, multipliers" + strides +
+         "}}\nnamespace finish {\n" +
          language::code(e.finish.is_there() ? e.finish.function : itself, compute_dtype(problem)) + "}\n";
 }
 
 // The kernel's parameters depend on how operands come.
-std::string settings(const Config& config) { return loads_boxes(config) ? "#define IN_BOXES\n" : ""; }
+std::string settings(const Config& config) {
+  if (!loads_boxes(config)) return "";
+  const Packs packs = packs_of(config);
+  return packs == Packs::none || packs == Packs::channels ? "#define IN_BOXES\n#define BOXES_OF_IMAGES\n"
+                                                          : "#define IN_BOXES\n";
+}
 
 // `first`, `second`: the operand is an argument that may be anywhere, or none.
 std::int64_t alignment_bytes(const Problem& problem, const Config& config, bool first, bool second) {
@@ -228,7 +235,8 @@ std::optional<Values> untuned_factors(const Problem& problem, const DeviceFacts&
 }  // namespace
 
 bool multiplies_borders(const Problem& problem, const DeviceFacts& device) {
-  return device.kind == DeviceKind::cuda && has_matrices(problem, device) && packs_bounds(problem);
+  const bool has_units = has_matrices(problem, device) || (has_wgmma(device) && has_halves(problem, device));
+  return device.kind == DeviceKind::cuda && has_units && packs_bounds(problem);
 }
 
 Template contract() {

@@ -133,10 +133,21 @@ bool has_pieces(const Problem& problem, const Groups& groups) {
          lies_so(second_along_k(groups) ? groups.k : groups.n, &Digit::second);
 }
 
-bool has_boxes(const Problem& problem, const Groups& groups, Packs packs) {
-  if (packs == Packs::channels || nest_of(problem).bounds() > 0) return false;
-  const PackedGroups its = packed(problem, groups, packs, true);
-  return boxed(its.groups, Side::first) && boxed(its.groups, Side::second);
+int boxed_image(const Groups& groups, Packs packs) {
+  return packs == Packs::none || packs == Packs::channels ? windowed_operand(groups) : -1;
+}
+
+std::optional<PackedGroups> boxed_groups(const Problem& problem, const Groups& groups, Packs packs) {
+  const int image = boxed_image(groups, packs);
+  const bool has_bounds = nest_of(problem).bounds() > 0;
+  if (packs == Packs::channels ? image < 0 : has_bounds) return std::nullopt;
+  PackedGroups its(groups, packs, 16 / bytes(dtype_of(problem)), has_bytes(problem), image == 1);
+  if (image >= 0 && (!spread(its.groups, image == 1, 4 * matrix_terms(problem)) ||
+                     size_of(image == 1 ? its.groups.n : its.groups.m) > most_in_group))
+    return std::nullopt;
+  if (!boxed(its.groups, Side::first, image == 0) || !boxed(its.groups, Side::second, image == 1))
+    return std::nullopt;
+  return its;
 }
 
 bool has_boxes_out(const Groups& groups) { return boxed(groups, Side::out).has_value(); }

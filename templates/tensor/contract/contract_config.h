@@ -155,8 +155,13 @@ bool stores_rows(const Groups& groups);
 // True if each operand's neighbours are those of one index, at any address.
 bool has_pieces(const Problem& problem, const Groups& groups);
 
-// True if both operands, packed so, can be copied as boxes through tensor maps; and if the output can.
-bool has_boxes(const Problem& problem, const Groups& groups, Packs packs);
+// The operand that boxes read through windows, from its image as it is or as its channels are packed: 0 or 1;
+// -1: neither.
+int boxed_image(const Groups& groups, Packs packs);
+
+// The groups after packing, where both operands can be copied as boxes through tensor maps then; else
+// nothing. And whether the output can.
+std::optional<PackedGroups> boxed_groups(const Problem& problem, const Groups& groups, Packs packs);
 bool has_boxes_out(const Groups& groups);
 
 // True if packing an operand helps: its neighbours are terms, or its nearest rows are not the output's

@@ -159,7 +159,7 @@ const Dimension* channels_of(const Groups& groups, const std::vector<Dimension>&
 
 // Packs a windowed operand as its array is, but with whole vectors of channels nearest.
 void pack_channels(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector,
-                   Packing& packing) {
+                   bool whole_rows, Packing& packing) {
   const std::vector<Dimension> dimensions = dimensions_of(groups, rows, stride, view);
   const Dimension* const channels = channels_of(groups, dimensions);
   Digit& channel = *channels->digits.front();
@@ -169,9 +169,15 @@ void pack_channels(Groups& groups, Group& rows, Stride stride, View& view, std::
   std::int64_t pitch = channel.extent;
   for (const Dimension& dimension : dimensions) {
     if (&dimension == channels) continue;
-    packing.moves.push_back(dimension.move(pitch));
+    Move move = dimension.move(pitch);
+    if (std::exchange(whole_rows, false)) {
+      const std::int64_t padding = round_up(move.extent, vector) - move.extent;
+      move.extent += padding;
+      move.behind += padding;
+    }
+    packing.moves.push_back(move);
     for (Digit* digit : dimension.digits) digit->*stride = digit->*stride / dimension.stride * pitch;
-    pitch *= dimension.extent();
+    pitch *= move.extent;
   }
   packing.elements = pitch;
   order(packing.moves);
@@ -282,7 +288,23 @@ int windowed_operand(const Groups& groups) {
   return first == second ? -1 : second ? 1 : 0;
 }
 
-PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first)
+bool spread(Groups& groups, bool second, std::int64_t terms) {
+  Group& rows = second ? groups.n : groups.m;
+  const Stride stride = second ? &Digit::second : &Digit::first;
+  rows = ordered(rows, stride, &Digit::out).digits;
+  for (std::size_t d = 0; d + 1 < rows.size(); ++d) {
+    const std::int64_t step = rows[d].*stride, next = rows[d + 1].*stride;
+    if (step <= 0 || next < step * rows[d].extent || next % step != 0) return false;
+    rows[d].padding = next / step - rows[d].extent;
+    rows[d].extent = next / step;
+  }
+  const Group terms_in_order = counted_k(groups, "first").digits;
+  if (terms_in_order.front().*stride != 1 || terms_in_order.front().extent % terms != 0) return false;
+  const Group counted = second ? counted_rows(groups, rows, stride).digits : counted_m(groups).digits;
+  return counted == rows;
+}
+
+PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first, bool whole_rows)
     : groups(std::move(given)) {
   if (packs == Packs::none) return;
   if (packs == Packs::channels) {
@@ -291,7 +313,7 @@ PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector, bool 
     Group& other = is_second ? groups.m : groups.n;
     const Stride stride = is_second ? &Digit::second : &Digit::first,
                  others = is_second ? &Digit::first : &Digit::second;
-    pack_channels(groups, windowed, stride, is_second ? groups.second : groups.first, vector,
+    pack_channels(groups, windowed, stride, is_second ? groups.second : groups.first, vector, whole_rows,
                   is_second ? second : first);
     groups.k = ordered(groups.k, stride, others).digits;
     pack(groups, other, others, is_second ? groups.first : groups.second, vector, terms_first,

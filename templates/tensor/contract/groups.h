@@ -23,8 +23,10 @@ constexpr std::size_t most_finish_accesses = 3;
 struct Digit {
   std::int64_t extent = 1, first = 0, second = 0, out = 0;
   std::array<std::int64_t, most_finish_accesses> finish = {};
-  std::int64_t padding = 0;  ///< at the end of the extent, where packed operands have zeros
-  std::size_t index = 0;     ///< of the nest, as bounds count them
+  /// At the end of the extent: of a term, where packed operands have zeros; of a row, places that the output
+  /// does not have (spread()).
+  std::int64_t padding = 0;
+  std::size_t index = 0;  ///< of the nest, as bounds count them
 
   bool operator==(const Digit& other) const {  // wherever they come from
     return extent == other.extent && first == other.first && second == other.second && out == other.out &&
@@ -106,12 +108,20 @@ int windowed_operand(const Groups& groups);
 /// The groups after operands are packed, and how they are packed. The terms' rows, or, with `terms_first`,
 /// the rows' terms, begin at multiples of `vector` elements. Behind a row's terms may be any elements, which
 /// are multiplied with zeros; where both operands are packed so, the terms' first index ends with zeros in
-/// whole vectors. `channels` needs a windowed operand.
+/// whole vectors. `channels` needs a windowed operand; with `whole_rows` its image's rows are padded to a
+/// multiple of `vector` pixels.
 struct PackedGroups {
   Groups groups;
   Packing first = {}, second = {};
 
-  PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first = false);
+  PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first = false,
+               bool whole_rows = false);
 };
+
+/// Counts the rows of a windowed operand, the first or the second, through its whole image, so that they are
+/// one dimension of it: each digit gets as many places as reach the next digit's step, of which the output
+/// has those before the padding. Returns false if they do not follow each other so, in the order in which a
+/// kernel counts them, or K's first digit is not the image's nearest, in multiples of `terms`.
+bool spread(Groups& groups, bool second, std::int64_t terms);
 
 }  // namespace tunesmith::tensor_op

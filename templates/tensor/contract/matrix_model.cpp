@@ -118,8 +118,17 @@ class MatrixModel {
         n_(size_of(groups.n)),
         k_(size_of(groups.k)),
         batch_(size_of(groups.batch)) {
-    for (std::size_t pack = 0; pack < number_of_packs; ++pack)
-      has_boxes_.at(pack) = has_warpgroups_ && has_boxes(problem, groups, static_cast<Packs>(pack));
+    for (std::size_t pack = 0; pack < number_of_packs && has_warpgroups_; ++pack) {
+      const auto packs = static_cast<Packs>(pack);
+      const std::optional<PackedGroups> boxed = boxed_groups(problem, groups, packs);
+      if (!boxed) continue;
+      const int image = boxed_image(groups, packs);
+      boxes_.at(pack) = {.exist = true,
+                         .of_image = image >= 0,
+                         .m = size_of(boxed->groups.m),
+                         .n = size_of(boxed->groups.n),
+                         .pixels = image == 1 ? counted_n(boxed->groups, 1)->digits.front().extent : 0};
+    }
     for (std::size_t pack = 1; pack < number_of_packs; ++pack) {
       const auto packs = static_cast<Packs>(pack);
       if (packs == Packs::channels && windowed_operand(groups) < 0) continue;
@@ -144,7 +153,7 @@ class MatrixModel {
       if (!shape.warpgroups || !(is_open || takes_boxes)) continue;
       for (std::size_t pack = 0; pack < number_of_packs; ++pack)
         for (const std::int64_t stages : {8, 6, 4, 3, 2})
-          if (has_boxes_.at(pack)) consider_boxes(shape, static_cast<Packs>(pack), stages);
+          if (boxes_.at(pack).exist) consider_boxes(shape, static_cast<Packs>(pack), stages);
     }
     return best_;
   }
@@ -327,8 +336,13 @@ class MatrixModel {
                .stages = stages,
                .warps = 16,
                .out_by = out_by_of(widths)};
-    if (has_boxes_out_ && widths.out * out_bytes == 16 && shape.tile_n * out_bytes % 128 == 0)
+    const Boxes& its = boxes_.at(static_cast<std::size_t>(packs));
+    if (its.of_image) {
+      if (its.pixels % widths.out != 0) return;
+      way.out_by = "registers";
+    } else if (has_boxes_out_ && widths.out * out_bytes == 16 && shape.tile_n * out_bytes % 128 == 0) {
       way.out_by = "boxes";
+    }
     if (boxes_bytes(way) > device_.max_shared_bytes_per_block) return;
     // The warps of all blocks, with those that copy, are shared out to four schedulers of 512 registers a
     // lane.
@@ -375,16 +389,17 @@ class MatrixModel {
   }
 
   void consider_halves(const MatrixShape& shape, bool second, std::int64_t stages) {
-    if (!counts(Packs::none, second, widths_.of(Packs::none, second))) return;
+    const Packs packs = nest_of(problem_).bounds() > 0 ? Packs::channels : Packs::none;
+    if (!counts(packs, second, widths_.of(packs, second))) return;
     const Way way = {.unit = "wgmma_halves",
                      .shape = shape,
-                     .packs = Packs::none,
+                     .packs = packs,
                      .second = second,
                      .load_by = LoadBy::vectors,
                      .tile_k = 64,
                      .stages = stages,
                      .warps = 8,
-                     .out_by = out_by_of(widths_.of(Packs::none, second))};
+                     .out_by = out_by_of(widths_.of(packs, second))};
     if (halves_bytes(way) + most_other_bytes <= device_.max_shared_bytes_per_block)
       take(with_clocks_of_halves(way));
   }
@@ -414,7 +429,8 @@ class MatrixModel {
     way.step = rates_.halves_step * std::max(products, filling(halves_stage_bytes(way), read_bytes));
     way.alone =
         std::max({way.step, rates_.latency / static_cast<double>(way.stages - 1), products + waiting});
-    way.before = moved / rates_.split / multiprocessors() + rates_.launch;
+    way.before = moved / rates_.split / multiprocessors() + rates_.launch +
+                 pack_clocks_.at(static_cast<std::size_t>(way.packs));
     way.resident = resident_blocks(threads, way.warps, halves_bytes(way) + other_bytes, device_);
     return way;
   }
@@ -434,12 +450,19 @@ class MatrixModel {
     return static_cast<double>((m_ + n_) * k_ * batch_ * bytes(dtype_of(problem_)));
   }
 
+  std::int64_t rows_of(const Way& way) const {
+    return way.load_by == LoadBy::boxes ? boxes_.at(static_cast<std::size_t>(way.packs)).m : m_;
+  }
+  std::int64_t columns_of(const Way& way) const {
+    return way.load_by == LoadBy::boxes ? boxes_.at(static_cast<std::size_t>(way.packs)).n : n_;
+  }
+
   // Clocks of all launches. A launch or the last block of a tile adds parts.
   double clocks_of(const Way& way, const Parts& parts, bool adds_last) const {
     const auto area = static_cast<double>(way.shape.tile_m * way.shape.tile_n);
     const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
-    const std::int64_t blocks =
-        ceil_divide(m_, way.shape.tile_m) * ceil_divide(n_, way.shape.tile_n) * batch_ * parts.splits;
+    const std::int64_t blocks = ceil_divide(rows_of(way), way.shape.tile_m) *
+                                ceil_divide(columns_of(way), way.shape.tile_n) * batch_ * parts.splits;
     const auto steps = static_cast<double>(ceil_divide(parts.terms, way.tile_k));
     const auto rounds =
         static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * way.resident));
@@ -471,14 +494,17 @@ class MatrixModel {
   // Takes the parts of K that need the fewest clocks, if these are fewer than before.
   void take(const Way& way) {
     const MatrixShape& shape = way.shape;
-    const std::int64_t tiles_m = ceil_divide(m_, shape.tile_m), tiles_n = ceil_divide(n_, shape.tile_n);
+    const std::int64_t tiles_m = ceil_divide(rows_of(way), shape.tile_m),
+                       tiles_n = ceil_divide(columns_of(way), shape.tile_n);
     const std::int64_t tiles = tiles_m * tiles_n * batch_;
+    const bool of_image =
+        way.load_by == LoadBy::boxes && boxes_.at(static_cast<std::size_t>(way.packs)).of_image;
     for (const std::int64_t split : splits) {
       if (split > 1 && (k_ < way.tile_k * split || tiles * split > 4096)) break;
       if (least_split(k_, split, way.tile_k, least_parts_) != split) continue;
       if (split == 1 && least_parts_ > 1) continue;
       const Parts parts = parts_of(k_, split, way.tile_k, least_parts_);
-      const bool adds_last = clocks_of_last(way, parts) < rates_.adding;
+      const bool adds_last = of_image || clocks_of_last(way, parts) < rates_.adding;
       const double clocks = clocks_of(way, parts, adds_last);
       if (best_ && clocks >= least_) continue;
       least_ = clocks;
@@ -510,7 +536,13 @@ class MatrixModel {
   MatrixRates rates_;
   WidthTable widths_;
   bool has_warpgroups_, stores_rows_, has_pieces_, has_boxes_out_;
-  std::array<bool, number_of_packs> has_boxes_ = {};
+  // Both operands as boxes. An image that is read through windows has more rows than the output.
+  struct Boxes {
+    bool exist = false, of_image = false;
+    std::int64_t m = 0, n = 0;
+    std::int64_t pixels = 0;  // of an image's row, where its rows are N
+  };
+  std::array<Boxes, number_of_packs> boxes_ = {};
   std::int64_t least_parts_, m_, n_, k_, batch_;
   std::array<double, number_of_packs> pack_clocks_ = {};
   std::optional<Values> best_;

@@ -91,14 +91,21 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t out_bytes = bytes(out_dtype(problem));
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
+  constexpr std::int64_t widest_out = 16;
   const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups),
              pieces = has_pieces(problem, groups);
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              halves = has_halves(problem, device);
   const bool wgmma = has_wgmma(device);
   std::array<bool, number_of_packs> boxes = {};
-  for (std::size_t pack = 0; pack < number_of_packs; ++pack)
-    boxes.at(pack) = matrices && wgmma && has_boxes(problem, groups, static_cast<Packs>(pack));
+  std::array<std::int64_t, number_of_packs> image_rows = {};  // pixels of an image's row, if boxes read one
+  for (std::size_t pack = 0; pack < number_of_packs; ++pack) {
+    const auto packs = static_cast<Packs>(pack);
+    const auto boxed = matrices && wgmma ? boxed_groups(problem, groups, packs) : std::nullopt;
+    boxes.at(pack) = boxed.has_value();
+    if (const int image = boxed_image(groups, packs); boxed && image >= 0)
+      image_rows.at(pack) = image == 1 ? counted_n(boxed->groups, 1)->digits.front().extent : widest_out;
+  }
   const std::int64_t its_terms = matrix_terms(problem);
   const std::int64_t turned = bytes(dtype) == 1 ? std::numeric_limits<std::int64_t>::max() : 64;
   std::vector<Rule> rules = {
@@ -135,13 +142,21 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       {"STAGES is at most 4, but with LOAD_BY=boxes.",
        [](const Config& c) { return c[STAGES] <= 4 || loads_boxes(c); }},
       {"Boxes are for wgmma. The rows of each operand are one dimension of its array, and the terms another; "
-       "the elements of one are neighbours, and those of the other begin at multiples of 16 bytes. A batch "
-       "has "
-       "at most three dimensions, and STAGES is above 1.",
+       "the elements of one are neighbours, and those of the other begin at multiples of 16 bytes. Windows "
+       "step through an image by whole pixels of 64 channels, or a multiple, of bytes 128. All have at most "
+       "five dimensions, and STAGES is above 1.",
        [=](const Config& c) {
          return !loads_boxes(c) || (uses_warpgroups(c) && c[STAGES] > 1 && c[ORDER_K] == "first" &&
                                     boxes.at(static_cast<std::size_t>(packs_of(c))) &&
                                     c[VECTOR_A] * bytes(dtype) == 16 && c[VECTOR_B] * bytes(dtype) == 16);
+       }},
+      {"Boxes of an image that is read through windows have rows beside the output's: sums are stored from "
+       "registers, in vectors that divide the image's rows, and parts of K are added by a tile's last block.",
+       [=](const Config& c) {
+         const std::int64_t pixels =
+             loads_boxes(c) ? image_rows.at(static_cast<std::size_t>(packs_of(c))) : 0;
+         return pixels == 0 || (c[OUT_BY] == "registers" && pixels % c[VECTOR_OUT] == 0 &&
+                                (c[SPLIT] == 1 || c[ADD_BY] == "last"));
        }},
       {"Only mma and wgmma store eight elements of 16 bits at once.",
        [=](const Config& c) { return c[VECTOR_OUT] <= stored || multiplies_matrices(c); }},
@@ -164,9 +179,10 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                     65536;
        }},
       {"Floats are split on their way through registers, and STAGES is 1; packed halves are copied, in more "
-       "stages, and nothing else is packed.",
+       "stages, and nothing else is packed but channels, before they are split.",
        [](const Config& c) {
-         return !splits_floats(c) || (packs_halves(c) ? c[STAGES] > 1 && c[PACK] == "none" : c[STAGES] == 1);
+         const bool splits_in_launch = c[STAGES] > 1 && (c[PACK] == "none" || c[PACK] == "channels");
+         return !splits_floats(c) || (packs_halves(c) ? splits_in_launch : c[STAGES] == 1);
        }},
       {"Floats are split where a sum has enough terms for the error of that to stay below a plain sum's: 40 "
        "with TILE_K=16, 58 with TILE_K=32, 98 with TILE_K=64.",
@@ -325,7 +341,7 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
   const bool has_parts = least_parts(problem, groups) > 1, pieces = has_pieces(problem, groups);
   std::array<bool, number_of_packs> boxes = {};
   for (std::size_t pack = 0; pack < number_of_packs; ++pack)
-    boxes.at(pack) = warpgroups && has_boxes(problem, groups, static_cast<Packs>(pack));
+    boxes.at(pack) = warpgroups && boxed_groups(problem, groups, static_cast<Packs>(pack));
   const std::int64_t element = bytes(dtype_of(problem));
   const bool becomes_wider = element != bytes(compute_dtype(problem));
   return [=](const Config& c) {

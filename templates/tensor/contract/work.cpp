@@ -144,7 +144,9 @@ class Launches {
         config_(config),
         device_(device),
         given_(groups_of(problem)),
-        packed_(packed(problem, given_, config)),
+        image_(loads_boxes(config) ? boxed_image(given_, packs_of(config)) : -1),
+        packed_(loads_boxes(config) ? boxed_groups(problem, given_, packs_of(config)).value()
+                                    : packed(problem, given_, config)),
         groups_(packed_.groups),
         m_(counted_m(groups_)),
         n_(counted_n(groups_, config[SPAN_N]).value()),
@@ -250,8 +252,8 @@ class Launches {
   // The boxes of an operand, a tile of which they are: of its neighbours 128 bytes, and the rows or terms.
   // The output's are those of a warpgroup.
   KernelArgument boxes_of(Side side) const {
-    BoxedArray view = boxed(groups_, side).value();
     const bool is_out = side == Side::out, is_first = side == Side::first;
+    BoxedArray view = boxed(groups_, side, !is_out && image_ == (is_first ? 0 : 1)).value();
     const KernelArgument& its = operands_[is_first ? 0 : 1];
     if (is_out) {
       view.array = ArgumentPointer{groups_.out.array};
@@ -298,6 +300,9 @@ class Launches {
       for (const Stride stride : {&Digit::first, &Digit::second}) add_strides(arguments, stride);
     add_strides(arguments, &Digit::out);
     add_finish(arguments);
+    if (image_ >= 0)
+      arguments.push_back(
+          of_each(digits_, [](const Digit& digit) { return int32(digit.extent - digit.padding); }));
     const std::int64_t blocks = boxes ? std::min(all, resident_ * multiprocessors_to_fill(device_)) : all;
     work_.steps.emplace_back(Launch{.kernel = "tensor_contract",
                                     .grid = {blocks},
@@ -330,6 +335,7 @@ class Launches {
   const Config& config_;
   const DeviceFacts& device_;
   Groups given_;
+  int image_;  // the operand that boxes read through windows; -1: neither
   PackedGroups packed_;
   const Groups& groups_;  // after packing
   Counted m_, n_, k_;
