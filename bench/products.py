@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times products, batches and layers by what the library chooses, beside PyTorch's, and compares the results with double precision.
 
-products.py results.csv COMMIT [--problems FILE] [--of I/N] [--apart] measures the problems of the rows `choice, chained` of results.csv, or those of FILE, a line
+products.py results.csv COMMIT [--problems FILE] [--of I/N] [--apart] [--accuracy tf32] measures the problems of the rows `choice, chained` of results.csv, or those of FILE, a line
 `DTYPE PROBLEM` each, or the I-th of N parts of them, and writes rows to standard output. Each call is timed in a CUDA graph of launches one behind the other (`chained`), or, with --apart,
-in one where an ordinary kernel stands before each launch, whose own time is taken away. A problem is one of
+in one where an ordinary kernel stands before each launch, whose own time is taken away. With an accuracy only problems of f32 are measured, with that accuracy here and TF32 allowed in PyTorch. A problem is one of
 
   4096x4096x688 [nt]                        a product m, n, k; n or t for each side: row by row, or turned
   batch 1000x32x32x64                       a batch of products: count, m, n, k
@@ -38,6 +38,7 @@ BOUNDS = {
     "i8 to i32": 0,
 }  # of the largest result, beside the square root of the number of terms roundings
 SHORT = ("f16", "bf16")
+ROUNDED_BOUND = 2e-3  # of factors of 11 bits
 
 
 def graph_us(work, launches, stream, samples=9):
@@ -91,7 +92,7 @@ def operand(rows, columns, turned, dtype):
     return made.t() if turned else made
 
 
-def product(problem, dtype):
+def product(problem, dtype, accuracy):
     extents, layout = (problem + " nn").split()[:2]
     m, n, k = map(int, extents.split("x"))
     a, b = operand(m, k, layout[0] == "t", dtype), operand(k, n, layout[1] == "t", dtype)
@@ -102,16 +103,26 @@ def product(problem, dtype):
             lambda: torch._int_mm(a, b),
             lambda: a.double() @ b.double(),
         )
-    return k, lambda: tunesmith.matmul(a, b), lambda: a @ b, lambda: a.double() @ b.double()
+    return (
+        k,
+        lambda: tunesmith.matmul(a, b, accuracy=accuracy),
+        lambda: a @ b,
+        lambda: a.double() @ b.double(),
+    )
 
 
-def batch(problem, dtype):
+def batch(problem, dtype, accuracy):
     count, m, n, k = map(int, problem.split()[1].split("x"))
     a, b = drawn((count, m, k), dtype), drawn((count, k, n), dtype)
-    return k, lambda: tunesmith.matmul(a, b), lambda: a @ b, lambda: a.double() @ b.double()
+    return (
+        k,
+        lambda: tunesmith.matmul(a, b, accuracy=accuracy),
+        lambda: a @ b,
+        lambda: a.double() @ b.double(),
+    )
 
 
-def layer(problem, dtype):
+def layer(problem, dtype, accuracy):
     form = r"(NCHW|NHWC) (\d+)x(\d+)x(\d+)x(\d+) to (\d+) (\d+)x(\d+)(?: pad (\d+))?(?: stride (\d+))?"
     layout, *numbers = re.fullmatch(form, problem).groups()
     images, channels, height, width, results, rows, columns, pad, stride = (
@@ -124,14 +135,18 @@ def layer(problem, dtype):
         x, w = (one.contiguous(memory_format=torch.channels_last) for one in (x, w))
     peer = lambda: functional.conv2d(x, w, **settings)  # noqa: E731
     if layout == "NCHW":
-        ours = lambda: tunesmith.conv(x, w, **settings)  # noqa: E731
+        ours = lambda: tunesmith.conv(x, w, accuracy=accuracy, **settings)  # noqa: E731
     else:
         last = x.permute(0, 2, 3, 1)  # as it lies in memory
-        ours = lambda: tunesmith.conv(last, w, channels="last", **settings).permute(0, 3, 1, 2)  # noqa: E731
+
+        def ours():
+            made = tunesmith.conv(last, w, channels="last", accuracy=accuracy, **settings)
+            return made.permute(0, 3, 1, 2)
+
     return terms, ours, peer, lambda: functional.conv2d(x.double(), w.double(), **settings)
 
 
-def causal(problem, dtype):
+def causal(problem, dtype, accuracy):
     _, extents, taps = problem.split()
     times, channels = map(int, extents.split("x"))
     x, w = drawn((1, times, channels), dtype), drawn((channels, 1, int(taps)), dtype)
@@ -157,11 +172,12 @@ def causal(problem, dtype):
 KINDS = {"batch": batch, "NCHW": layer, "NHWC": layer, "causal": causal}
 
 
-def measure(problem, dtype, apart):
-    terms, ours, peer, expected = KINDS.get(problem.split()[0], product)(problem, dtype)
+def measure(problem, dtype, apart, accuracy):
+    terms, ours, peer, expected = KINDS.get(problem.split()[0], product)(problem, dtype, accuracy)
     right = expected()
     error = ((ours().double() - right).abs().max() / right.abs().max()).item()
-    if not error <= BOUNDS[dtype] * (1 if dtype in SHORT else terms**0.5):
+    bound = BOUNDS[dtype] * (1 if dtype in SHORT else terms**0.5) if accuracy == "full" else ROUNDED_BOUND
+    if not error <= bound:
         raise ArithmeticError(f"{problem} {dtype} is wrong by {error:.2g} of the largest result.")
     del right
     try:
@@ -196,17 +212,22 @@ def main():
     parser.add_argument("--problems")
     parser.add_argument("--of", default="0/1")
     parser.add_argument("--apart", action="store_true")
+    parser.add_argument("--accuracy", default="full", choices=["full", "tf32", "bf16"])
     options = parser.parse_args()
+    rounds = options.accuracy != "full"
     part, parts = map(int, options.of.split("/"))
     torch.backends.cudnn.benchmark = True
-    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = rounds
     tunesmith.set_dispatcher(tunesmith.Dispatcher("cuda", compile="now"))
     how = "choice, apart" if options.apart else "choice, chained"
+    if rounds:
+        how += f", {options.accuracy}"
     out = csv.writer(sys.stdout, lineterminator="\n")
     wrong = 0
-    for problem, dtype in problems_of(options)[part::parts]:
+    problems = [one for one in problems_of(options) if not rounds or one[1] == "f32"]
+    for problem, dtype in problems[part::parts]:
         try:
-            us, peer_us = measure(problem, dtype, options.apart)
+            us, peer_us = measure(problem, dtype, options.apart, options.accuracy)
         except ArithmeticError as error:
             print(error, file=sys.stderr)
             wrong += 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that are hard to split into halves, and the checks of UNIT=halves with them, on the host and on a
-// GPU. The op's bound is that of a plain sum of n terms, n u sum |term|, for all numbers.
+// GPU. The op's bound is that of a plain sum of n terms, n u sum |term|, for all numbers; with accuracy=tf32,
+// for which UNIT=half is, that of factors of 11 bits.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -26,12 +28,14 @@ namespace tunesmith::halves_test {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The config of UNIT=halves; of packed_halves if it has STAGES, of wgmma_halves if a tile has 64 terms.
+/// The config of UNIT=halves; of packed_halves if it has STAGES, of wgmma_halves if a tile has 64 terms. For
+/// a problem of less accuracy that of half, packed_half or wgmma_half.
 inline Config config_of(const Problem& problem, const Device& device, const std::string& text) {
   const bool packs = text.find("STAGES") != std::string::npos;
-  const std::string unit = text.find("TILE_K=64") != std::string::npos ? "UNIT=wgmma_halves "
-                           : packs                                     ? "UNIT=packed_halves "
-                                                                       : "UNIT=halves STAGES=1 ";
+  const std::string halves = problem.string("accuracy") == "full" ? "halves " : "half ";
+  const std::string unit = text.find("TILE_K=64") != std::string::npos ? "UNIT=wgmma_" + halves
+                           : packs                                     ? "UNIT=packed_" + halves
+                                                                       : "UNIT=" + halves + "STAGES=1 ";
   return find_template(find_op("tensor"), "contract")
       .space(problem, device.facts())
       .complete(Values::parse(unit + "WARP_N=4 RESIDENT_WARPS=8 " + text));
@@ -100,17 +104,32 @@ inline Alteration alteration(std::uint64_t seed, std::size_t terms, std::size_t 
   };
 }
 
+/// The same with sizes that differ from tile to tile of 64 terms, so that their scales do.
+inline Alteration alteration_by_tiles(std::uint64_t seed, std::size_t terms, std::size_t columns) {
+  return [=, numbers = alteration(seed, terms, columns)](std::vector<std::vector<double>>& inputs) {
+    numbers(inputs);
+    Random random(seed + 1000000);
+    constexpr int smaller_by[] = {0, 0, 0, 1, 2, 9, 15, 16, 17, 33, 70};
+    std::vector<int> binades(terms / 64 + 1);
+    for (int& each : binades) each = smaller_by[random.below(std::size(smaller_by))];
+    for (std::size_t n = 0; n < inputs[0].size(); ++n)
+      inputs[0][n] =
+          static_cast<double>(static_cast<float>(std::ldexp(inputs[0][n], -binades[n % terms / 64])));
+  };
+}
+
 /// Products of rows x columns elements with hard numbers, by each of the variants (terms, config) in turn.
-/// Returns the largest error as a part of the permitted one.
+/// Returns the largest error as a part of the permitted one. `accuracy`: the problem's.
 inline double keep_the_bound(Device& device, const Toolchain& toolchain, const std::string& target, int cases,
                              std::size_t rows, std::size_t columns,
-                             const std::vector<std::pair<std::size_t, std::string>>& variants) {
+                             const std::vector<std::pair<std::size_t, std::string>>& variants,
+                             const std::string& accuracy = "full") {
   const Op& op = find_op("tensor");
   const Template& tmpl = find_template(op, "contract");
   std::vector<VariantCase> complete;
   std::vector<Source> sources;
   for (const auto& [terms, config] : variants) {
-    const Problem problem = product_of(rows, columns, terms);
+    const Problem problem = product_of(rows, columns, terms, "accuracy=" + accuracy);
     complete.push_back({problem, config_of(problem, device, config)});
     sources.push_back(render(op, tmpl, problem, complete.back().config, target));
   }
@@ -122,7 +141,10 @@ inline double keep_the_bound(Device& device, const Toolchain& toolchain, const s
     SCOPED_TRACE("case " + std::to_string(n));
     const std::size_t v = static_cast<std::size_t>(n) % complete.size();
     EXPECT_TRUE(compiled[v].ok) << compiled[v].log;
-    OpChecker checker(device, alteration(static_cast<std::uint64_t>(n), variants[v].first, columns));
+    const auto seed = static_cast<std::uint64_t>(n);
+    OpChecker checker(device, accuracy != "full" && n % 4 != 0
+                                  ? alteration_by_tiles(seed, variants[v].first, columns)
+                                  : alteration(seed, variants[v].first, columns));
     checker.check({&op, &tmpl}, compiled[v].bytes, sources[v].suffix, complete[v].problem, complete[v].config,
                   false, n % 2 == 1);
     EXPECT_EQ(checker.runs(), 1);

@@ -257,8 +257,9 @@ inline void check_boxes(Device& device, const Toolchain& toolchain) {
 
 // The same of f32 by halves. `spread`: the sizes of the inputs are over 40 binades, so that most tiles are
 // multiplied as floats.
-inline void check_halves_units(Device& device, const Toolchain& toolchain, bool spread) {
-  const std::vector<std::string> lines = {
+inline void check_halves_units(Device& device, const Toolchain& toolchain, bool spread,
+                               const std::string& accuracy = "full") {
+  std::vector<std::string> lines = {
       "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=64 j=48 k=400",
       "expression=\"c[i,j] += a[i,k] * b[j,k]\" i=64 j=48 k=112",
       "expression=\"c[i,j] += a[k,i] * b[k,j]\" i=64 j=48 k=112",
@@ -306,7 +307,13 @@ inline void check_halves_units(Device& device, const Toolchain& toolchain, bool 
                                     "TILE_M=128 TILE_N=64 THREAD_M=4 THREAD_N=16 STAGES=4 OUT_BY=shared"})
       configs.push_back("UNIT=wgmma_halves TILE_K=64 " + std::string(large));
   }
-  for (std::string& config : configs) config += " WARP_N=4 RESIDENT_WARPS=8";
+  for (std::string& config : configs) {
+    config += " WARP_N=4 RESIDENT_WARPS=8";
+    if (accuracy == "full") continue;
+    config.replace(config.find("halves"), 6, "half");
+    if (config.starts_with("UNIT=wgmma"))
+      config = std::regex_replace(config, std::regex("STAGES=2"), "STAGES=3");
+  }
   Alteration alter;
   if (spread) {
     alter = [](std::vector<std::vector<double>>& inputs) {
@@ -316,6 +323,7 @@ inline void check_halves_units(Device& device, const Toolchain& toolchain, bool 
           x = static_cast<float>(std::ldexp(x, static_cast<int>(random.below(40)) - 20));
     };
   }
+  for (std::string& line : lines) line += " accuracy=" + accuracy;
   check_units(device, toolchain, lines, configs, {"f32"}, alter);
 }
 

@@ -69,8 +69,9 @@ std::vector<TensorLayout> layouts_of(const Layouts& arrays) {
   return layouts;
 }
 
-nb::tuple given_back(TensorComputation found, const std::string& out_dtype) {
+nb::tuple given_back(TensorComputation found, const std::string& out_dtype, const std::string& accuracy) {
   if (!out_dtype.empty()) append(found.problem, "out_dtype", out_dtype);
+  if (accuracy != "full") append(found.problem, "accuracy", accuracy);
   return nb::make_tuple(nb::tuple(nb::cast(found.shape)), found.problem);
 }
 
@@ -82,16 +83,17 @@ void bind_tensor(nb::module_& m) {
       "tensor_computation",
       [](const std::string& expression, const std::string& dtype, const Layouts& inputs,
          const TensorExtents& extents, const std::string& may, const std::string& finish,
-         const std::string& out_dtype, const std::vector<std::string>& zero_outside) {
+         const std::string& out_dtype, const std::vector<std::string>& zero_outside,
+         const std::string& accuracy) {
         TensorComputation found =
             tensor_computation(expression, dtype, layouts_of(inputs),
                                {.extents = extents, .finish = finish, .zero_outside = zero_outside});
         if (may != "reorder") append(found.problem, "may", may);
-        return given_back(std::move(found), out_dtype);
+        return given_back(std::move(found), out_dtype, accuracy);
       },
       nb::arg("expression"), nb::arg("dtype"), nb::arg("inputs"), nb::arg("extents") = TensorExtents(),
       nb::arg("may") = "reorder", nb::arg("finish") = "out", nb::arg("out_dtype") = "",
-      nb::arg("zero_outside") = std::vector<std::string>(),
+      nb::arg("zero_outside") = std::vector<std::string>(), nb::arg("accuracy") = "full",
       "The result's shape, and the problem as a text, from (shape, strides in elements) of each input. The "
       "result has no gaps; out_dtype: its type, \"\" for that of the inputs. Raises ValueError.");
   m.def(
@@ -112,23 +114,25 @@ void bind_products(nb::module_& m) {
   m.def(
       "matmul_computation",
       [](const std::string& dtype, const Layouts& arrays, const std::string& finish,
-         const std::string& out_dtype) {
-        return given_back(matmul_computation(dtype, layouts_of(arrays), {.finish = finish}), out_dtype);
+         const std::string& out_dtype, const std::string& accuracy) {
+        return given_back(matmul_computation(dtype, layouts_of(arrays), {.finish = finish}), out_dtype,
+                          accuracy);
       },
-      nb::arg("dtype"), nb::arg("arrays"), nb::arg("finish"), nb::arg("out_dtype"),
+      nb::arg("dtype"), nb::arg("arrays"), nb::arg("finish"), nb::arg("out_dtype"), nb::arg("accuracy"),
       "The result's shape and the problem of matmul(), as of tensor_computation(). Raises ValueError.");
   m.def(
       "linear_computation",
       [](const std::string& dtype, const Layouts& arrays, const std::string& finish,
-         const std::string& out_dtype) {
-        return given_back(linear_computation(dtype, layouts_of(arrays), {.finish = finish}), out_dtype);
+         const std::string& out_dtype, const std::string& accuracy) {
+        return given_back(linear_computation(dtype, layouts_of(arrays), {.finish = finish}), out_dtype,
+                          accuracy);
       },
-      nb::arg("dtype"), nb::arg("arrays"), nb::arg("finish"), nb::arg("out_dtype"),
+      nb::arg("dtype"), nb::arg("arrays"), nb::arg("finish"), nb::arg("out_dtype"), nb::arg("accuracy"),
       "The result's shape and the problem of linear(). Raises ValueError.");
   m.def(
       "conv_computation",
       [](const std::string& dtype, const Layouts& arrays, const std::string& finish,
-         const std::string& out_dtype, const std::vector<std::int64_t>& stride,
+         const std::string& out_dtype, const std::string& accuracy, const std::vector<std::int64_t>& stride,
          const std::vector<std::int64_t>& dilation, const std::vector<std::int64_t>& before,
          const std::vector<std::int64_t>& behind, std::int64_t groups, bool are_channels_last) {
         const ConvolutionShape settings = {.stride = stride,
@@ -138,10 +142,10 @@ void bind_products(nb::module_& m) {
                                            .groups = groups,
                                            .are_channels_last = are_channels_last};
         return given_back(conv_computation(dtype, layouts_of(arrays), settings, {.finish = finish}),
-                          out_dtype);
+                          out_dtype, accuracy);
       },
-      nb::arg("dtype"), nb::arg("arrays"), nb::arg("finish"), nb::arg("out_dtype"), nb::arg("stride"),
-      nb::arg("dilation"), nb::arg("before"), nb::arg("behind"), nb::arg("groups"),
+      nb::arg("dtype"), nb::arg("arrays"), nb::arg("finish"), nb::arg("out_dtype"), nb::arg("accuracy"),
+      nb::arg("stride"), nb::arg("dilation"), nb::arg("before"), nb::arg("behind"), nb::arg("groups"),
       nb::arg("are_channels_last"), "The result's shape and the problem of conv(). Raises ValueError.");
 }
 

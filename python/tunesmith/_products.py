@@ -12,7 +12,7 @@ from . import _typing as typed
 from ._arrays import index
 from ._core import conv_computation, linear_computation, matmul_computation
 from ._recording import recorded
-from ._tensors import _dtype_of, _launched, _read_as, _together, _types, _types_of_line
+from ._tensors import _check_accuracy, _dtype_of, _launched, _read_as, _together, _types, _types_of_line
 from ._types import dtype_words, type_name
 
 _Layout = tuple[Sequence[int], Sequence[int]]  # extents, and strides in elements
@@ -23,7 +23,13 @@ _most_factor = 1 << 20  # of an index, and a place's whole number
 
 
 def _product(
-    word: str, values: Sequence[Any], computation: _Computation, finish: str | None, out: Any, out_dtype: Any
+    word: str,
+    values: Sequence[Any],
+    computation: _Computation,
+    finish: str | None,
+    out: Any,
+    out_dtype: Any,
+    accuracy: str,
 ) -> Any:
     """The result of a word's line for its arrays, of which computation() gives shape and problem."""
     if finish is not None and not isinstance(finish, str):
@@ -31,6 +37,7 @@ def _product(
             f"finish is a value of the type {type(finish).__name__}; it must be a text such as 'max(out, 0)'."
         )
     finish = "out" if finish is None else finish
+    _check_accuracy(accuracy)
     given, like = _together(values)
     dtype = _dtype_of(given, None, f"{word}()")
     if dtype == "uint64" and finish != "out":
@@ -44,6 +51,7 @@ def _product(
         [(one.shape, one.array.strides) for one in operands],
         finish,
         "" if stored == computed else dtype_words[stored],
+        accuracy,
     )
     return _launched(problem, shape, operands, like, out, stored, last)
 
@@ -51,43 +59,59 @@ def _product(
 def _shape_of(computation: _Computation, shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The shape of a word's result, which depends neither on types nor on strides: these arrays repeat one element."""
     arrays = [([int(extent) for extent in shape], [0] * len(shape)) for shape in shapes]
-    return computation("f32", arrays, "out", "")[0]
+    return computation("f32", arrays, "out", "", "full")[0]
 
 
 @typed.of_a_and_b
 @recorded("a", "b", "out")
-def matmul(a: Any, b: Any, *, out: Any = None, finish: str | None = None, out_dtype: Any = None) -> Any:
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    out: Any = None,
+    finish: str | None = None,
+    out_dtype: Any = None,
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
+) -> Any:
     """numpy.matmul: the product of two matrices, of stacks of them, which are broadcast, or of a vector with either; of two vectors it is a number.
 
     a, b: arrays of one library; numbers and lists are converted. finish: what is written instead of out, an element of the product: a function of
     it in tensor()'s language, such as "max(out, 0)", in the same kernel. out: an array for the result. out_dtype: the result's type, to which sums are converted; None: the arrays' common one, as in
     NumPy (integers wrap as NumPy's do). bool is refused, where NumPy has a logical product.
-    Types and accuracy as of tensor(). Raises ValueError for shapes that do not fit, numbers without dimensions, and a finish that is wrong.
+    Types and accuracy, also the words for less of it, as of tensor(). Raises ValueError for shapes that do not fit, numbers without dimensions,
+    and a finish or an accuracy that is wrong.
 
     >>> tunesmith.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]])
     array([[21.],
            [43.]])
     """
-    return _product("matmul", (a, b), matmul_computation, finish, out, out_dtype)
+    return _product("matmul", (a, b), matmul_computation, finish, out, out_dtype, accuracy)
 
 
 @typed.of_x_and_w
 @recorded("x", "w", "bias", "out")
 def linear(
-    x: Any, w: Any, bias: Any = None, *, finish: str | None = None, out: Any = None, out_dtype: Any = None
+    x: Any,
+    w: Any,
+    bias: Any = None,
+    *,
+    finish: str | None = None,
+    out: Any = None,
+    out_dtype: Any = None,
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
 ) -> Any:
     """A layer of a network, torch.nn.functional.linear: y[..., o] is the sum of x[..., i] * w[o, i] over i, and bias[o].
 
     w: an array of outputs x inputs. bias: of one element for each output; None: nothing is added. finish: what is written instead of out, that sum:
     a function of it in tensor()'s language, such as "max(out, 0)". Bias and finish are computed in the same kernel. out: an array for the
-    result. out_dtype: its type; None: the arrays' common one, as NumPy has it. Types and accuracy as of tensor().
-    Raises ValueError for shapes that do not fit, and a finish that is wrong.
+    result. out_dtype: its type; None: the arrays' common one, as NumPy has it. Types and accuracy, also the words for less of it, as of tensor().
+    Raises ValueError for shapes that do not fit, and a finish or an accuracy that is wrong.
 
     >>> tunesmith.linear([[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]], bias=[0.5, 0.0])
     array([[11.5, 17. ]])
     """
     values = (x, w) if bias is None else (x, w, bias)
-    return _product("linear", values, linear_computation, finish, out, out_dtype)
+    return _product("linear", values, linear_computation, finish, out, out_dtype, accuracy)
 
 
 def _numbers(value: Any, count: int, what: str) -> list[int]:
@@ -171,6 +195,7 @@ def conv(
     channels: Literal["first", "last"] = "first",
     out: Any = None,
     out_dtype: Any = None,
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
 ) -> Any:
     """A layer of a network, torch.nn.functional.conv1d, conv2d or conv3d by w's dimensions: windows of images, times masks, summed over channels and taps.
 
@@ -180,14 +205,14 @@ def conv(
     convolution, "valid" for none, or "same" for a result of the image's size. groups: each has its part of the channels
     and of the outputs; as many as channels is a depthwise convolution. finish: what is written instead of out, the sum: a function of it in
     tensor()'s language, such as "max(out, 0)". Bias, borders and finish are computed in the same kernel. out: an array for the result.
-    out_dtype: its type; None: the arrays' common one, as NumPy has it. Types and accuracy as of tensor().
-    Raises ValueError for shapes and settings that do not fit, and a finish that is wrong.
+    out_dtype: its type; None: the arrays' common one, as NumPy has it. Types and accuracy, also the words for less of it, as of tensor(); with
+    padding it has no effect.
+    Raises ValueError for shapes and settings that do not fit, and a finish or an accuracy that is wrong.
 
     >>> image, mask = np.ones((1, 1, 3, 4)), np.ones((1, 1, 2, 2))
     >>> tunesmith.conv(image, mask).tolist()
     [[[[4.0, 4.0, 4.0], [4.0, 4.0, 4.0]]]]
     """
     values = (x, w) if bias is None else (x, w, bias)
-    return _product(
-        "conv", values, _convolution(stride, padding, dilation, groups, channels), finish, out, out_dtype
-    )
+    computation = _convolution(stride, padding, dilation, groups, channels)
+    return _product("conv", values, computation, finish, out, out_dtype, accuracy)

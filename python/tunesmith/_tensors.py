@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, SupportsIndex, overload
+from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
 
@@ -115,6 +115,7 @@ def _compute(
     out_dtype: str | None = None,
     zero_outside: tuple = (),
     same_kind: bool = True,
+    accuracy: str = "full",
 ) -> Any:
     """The expression's result for arrays in the order in which it names them. is_whole: every element of the result is written."""
     common = _bytes_of(arrays, dtype)
@@ -131,8 +132,15 @@ def _compute(
         finish,
         "" if stored == computed else dtype_words[stored],
         list(zero_outside),
+        accuracy,
     )
     return _launched(problem, shape, operands, like, out, stored, last, is_whole, same_kind)
+
+
+def _check_accuracy(accuracy: str) -> None:
+    allowed = parameter_words("tensor", "accuracy")
+    if accuracy not in allowed:
+        raise ValueError(f"accuracy={accuracy!r} is not allowed; allowed are {', '.join(allowed)}.")
 
 
 def _together(values: Sequence[Any]) -> tuple[list[InputArray], InputArray]:
@@ -181,6 +189,7 @@ def tensor(
     finish: str = "out",
     out_dtype: Any = None,
     zero_outside: str | Iterable[str] = (),
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
     **arrays: typed.NumPy,
 ) -> typed.NumPy: ...
 @overload
@@ -195,6 +204,7 @@ def tensor(
     finish: str = "out",
     out_dtype: Any = None,
     zero_outside: str | Iterable[str] = (),
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
     **arrays: typed.ArrayT,
 ) -> typed.ArrayT: ...
 @overload
@@ -209,6 +219,7 @@ def tensor(
     finish: str = "out",
     out_dtype: Any = None,
     zero_outside: str | Iterable[str] = (),
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
     **arrays: Any,
 ) -> Any: ...
 @recorded("out")
@@ -223,6 +234,7 @@ def tensor(
     finish: str = "out",
     out_dtype: Any = None,
     zero_outside: str | Iterable[str] = (),
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
     **arrays: Any,
 ) -> Any:
     """Computes a line of index notation in one kernel:
@@ -243,6 +255,9 @@ def tensor(
     Arrays that only finish reads come after the others.
     out_dtype: the result's type, to which the kernel converts; None: the arrays' own.
     zero_outside: names of arrays whose elements out of bounds are 0, for borders, as in x[v+i-1,u+j-1] with extents={"v": ..., "u": ...}.
+    accuracy: of sums of products of float32, without zero_outside. "full": the error below. "tf32" permits that of factors that are rounded to 11
+    bits, 2**-10 sum|term| more, and "bf16" that of 8 bits, where that is faster; today both are computed alike, with 11 bits or in full. For other
+    types and lines it has no effect.
 
     A result that is written along a diagonal only is zero elsewhere. The same plan gives the same bits in every run; later calls may have
     another plan (docs/library.md). A real sum is off by at most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that
@@ -258,6 +273,7 @@ def tensor(
         raise ValueError(
             f"may={may!r} is not allowed; allowed are {', '.join(parameter_words('tensor', 'may'))}."
         )
+    _check_accuracy(accuracy)
     sizes = tuple(sorted((name, index(extent)) for name, extent in (extents or {}).items()))
     zeros = zero_outside.replace(" ", "").split(",") if isinstance(zero_outside, str) else zero_outside
     written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]
@@ -279,6 +295,7 @@ def tensor(
         finish,
         None if out_dtype is None else type_name(out_dtype),
         tuple(name for name in zeros if name),
+        accuracy=accuracy,
     )
 
 
@@ -291,6 +308,7 @@ def einsum(
     order: str = "K",
     casting: str | None = None,
     optimize: Any = True,
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
 ) -> typed.NumPy: ...
 @overload
 def einsum(
@@ -301,6 +319,7 @@ def einsum(
     order: str = "K",
     casting: str | None = None,
     optimize: Any = True,
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
 ) -> typed.ArrayT: ...
 @overload
 def einsum(
@@ -311,6 +330,7 @@ def einsum(
     order: str = "K",
     casting: str | None = None,
     optimize: Any = True,
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
 ) -> Any: ...
 @recorded("subscripts", "out")
 def einsum(
@@ -321,6 +341,7 @@ def einsum(
     order: str = "K",
     casting: str | None = None,
     optimize: Any = True,
+    accuracy: Literal["full", "tf32", "bf16"] = "full",
 ) -> Any:
     """numpy.einsum: products of arrays, summed over the indices that the result does not have, such as einsum("bij,bjk->bik", a, b).
 
@@ -329,7 +350,7 @@ def einsum(
     one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written.
     A result is a new C-contiguous array: einsum("ii->i", a) is a copy of the diagonal, where NumPy gives a view that writes to `a`. casting: the
     conversions that dtype and out may make, by numpy.can_cast()'s words; None: any for dtype, those of the same kind for out (NumPy's default is
-    "safe"). order: "C", "K" or "A". Types, out, dtype and accuracy as in tensor(). Raises ValueError for subscripts that are
+    "safe"). order: "C", "K" or "A". Types, out, dtype and accuracy, of each kernel's sums, as in tensor(). Raises ValueError for subscripts that are
     wrong or do not fit the arrays, TypeError for casts that are not allowed.
 
     >>> tunesmith.einsum('ij,jk->ik', [[1.0, 2.0]], [[3.0], [4.0]])
@@ -345,6 +366,7 @@ def einsum(
         )
     if casting is not None and casting not in _casts:
         raise ValueError(f"casting is {casting!r}; allowed are {', '.join(_casts)}.")
+    _check_accuracy(accuracy)
 
     if len(operands) > _most_arrays and not optimize:
         raise ValueError(
@@ -384,6 +406,7 @@ def einsum(
             read_as,
             written_as,
             casting != "unsafe",
+            accuracy,
         )
         if not pieces:
             return value
@@ -443,6 +466,7 @@ def _contract(
     dtype: str,
     out_dtype: str,
     same_kind: bool,
+    accuracy: str,
 ) -> Any:
     extents = _extents(inputs, [one.shape for one in arrays])
     factors = []
@@ -465,6 +489,7 @@ def _contract(
         True,
         out_dtype=None if out_dtype == dtype else out_dtype,
         same_kind=same_kind,
+        accuracy=accuracy,
     )
 
 

@@ -79,6 +79,8 @@ std::string problem_text(const tensor_op::Expression& e, const std::vector<std::
     set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
   set("out", -1, out);
   if (options.may == TensorMay::distribute) problem.set("may", std::string("distribute"));
+  if (options.accuracy != TensorAccuracy::full)
+    problem.set("accuracy", std::string(options.accuracy == TensorAccuracy::tf32 ? "tf32" : "bf16"));
   if (options.out_type && ElementName(*options.out_type).text != dtype)
     problem.set("out_dtype", std::string(ElementName(*options.out_type).text));
   if (e.zero_outside != 0) problem.set("zero_outside", tensor_op::zero_outside_text(e));

@@ -89,7 +89,8 @@ TensorOptions options_of(const Line& line, const ProductOptions& options) {
   return {.extents = line.extents,
           .finish = finish_text(line, options.finish),
           .out_type = options.out_type,
-          .zero_outside = line.zero_outside};
+          .zero_outside = line.zero_outside,
+          .accuracy = options.accuracy};
 }
 
 std::string problem_of(const Line& line, ElementName type, const ProductOptions& options) {

@@ -4,9 +4,13 @@
 #include "templates/tensor/op.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include "generator/listed.h"
+#include "generator/word.h"
 #include "templates/choice.h"
 #include "templates/tensor/derive/forms.h"
 
@@ -84,6 +88,25 @@ std::string refuses_out_dtype(const std::string& text) {
   return "Allowed are " + std::string(same_dtype) + " and " + listed(all) + ".";
 }
 
+// Also gives the accuracy its one form: full where nothing is faster for less, else tf32, with which less is
+// computed too.
+Problem rewritten_with_accuracy(const Problem& given) {
+  Problem problem = rewritten(given);
+  const Value* const word = problem.find("accuracy");
+  const auto* const text = word == nullptr ? nullptr : std::get_if<std::string>(word);
+  const std::optional<Accuracy> accuracy = text == nullptr ? std::nullopt : named<Accuracy>(*text);
+  if (!accuracy || *accuracy == Accuracy::full || !problem.has("expression"))
+    return problem;  // complete_problem() refuses other words
+  Problem line = {{"dtype", std::string("f32")},
+                  {"finish", std::string(no_finish)},
+                  {"zero_outside", std::string(no_arrays)}};
+  for (const char* const parameter : {"expression", "dtype", "finish", "zero_outside"})
+    if (const Value* const value = problem.find(parameter)) line.set(parameter, word_of(*value));
+  const bool has_effect = line.string("dtype") == "f32" && has_rounded_products(line);
+  problem.set("accuracy", std::string(name_of(has_effect ? Accuracy::tf32 : Accuracy::full)));
+  return problem;
+}
+
 double terms_of(const Problem& problem) {
   const Nest& nest = nest_of(problem);
   return static_cast<double>(nest.outputs()) * static_cast<double>(nest.terms());
@@ -125,6 +148,10 @@ DType compute_dtype(const Problem& problem) {
 DType out_dtype(const Problem& problem) {
   const std::string& word = problem.string("out_dtype");
   return dtype_of(word == same_dtype ? problem : Problem({{"dtype", word}}));
+}
+
+bool may_round_factors(const Problem& problem) {
+  return choice<Accuracy>(problem, "accuracy") != Accuracy::full;
 }
 
 std::int64_t array_bytes(const Problem& problem, int argument) {
@@ -186,8 +213,13 @@ Op ops_tensor() {
             .categories = {no_arrays},
             .initial = no_arrays,
             .refuses_text = [](const std::string&) { return ""; },  // rewritten() has read it
-            .is_computation = true}},
-      .rewritten = rewritten,
+            .is_computation = true},
+           {.name = "accuracy",
+            .what = "what products of f32 may be off by: full: a rounding of f32; tf32, bf16: the error of "
+                    "factors rounded to 11 or 8 bits, where that is faster",
+            .categories = choices<Accuracy>(),
+            .initial = "full"}},
+      .rewritten = rewritten_with_accuracy,
       .check = check,
       .arguments = {},  // below
       .templates = {base(), permute(), separable(), loops(), contract(), contract_factors(), contract_any()},
@@ -231,6 +263,7 @@ Op ops_tensor() {
            "expression=\"out[i] += x[i,j] > 0.25 ? 3 * x[i,j] : -0.5 - w[j]\" i=11 j=7",
            "expression=\"out[i,j] = x[i] * y[j]\" i=37 j=41 dtype=bf16",
            "expression=\"c[i,j] += a[i,k] * b[k,j]\" finish=\"max(out, 0)\" i=37 j=41 k=33 dtype=f16",
+           "expression=\"c[i,j] += a[i,k] * b[k,j]\" finish=\"max(out, 0)\" i=37 j=72 k=133 accuracy=tf32",
            "expression=\"out[i,j] += abs(a[i,k] - b[k,j])\" finish=\"sqrt(out) - 1\" i=21 j=18 k=40",
            ("expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=3 y=8 x=9 c=2 i=3 j=3 "
             "finish=\"max(out * scale + bias[o], 0)\""),
@@ -255,7 +288,8 @@ Op ops_tensor() {
            "expression=\"out[i] += x[i,j] * w[j]\" i=9 j=300 dtype=i64 out_dtype=bf16",
            ("expression=\"out[b,i,j] += max(x[b,i,k] + s[k], -0.5) * (w[k,j] * r[j])\" b=3 i=37 j=41 k=50 "
             "finish=\"out + t[j]\""),
-           "expression=\"out[i,j] += (x[i,k] - 8) * s[k] * w[j,k]\" i=35 j=42 k=67 dtype=bf16"},
+           "expression=\"out[i,j] += (x[i,k] - 8) * s[k] * w[j,k]\" i=35 j=42 k=67 dtype=bf16",
+           "expression=\"out[i,j] += max(x[i,k], 0) * w[j,k]\" i=35 j=42 k=67 accuracy=tf32"},
       .large_examples = {"expression=\"out[b,a] = x[a,b]\" a=46349 b=46351 dtype=f16"},
       .sample = usual_tensors,
   };

@@ -2,6 +2,7 @@
 // Functions that tensor's templates share. Private to this folder.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,6 +26,17 @@ DType out_dtype(const Problem& problem);
 
 /// A kernel's code for the types Compute and Out, and for the conversion of a computed value to an element.
 std::string types_code(const Problem& problem);
+
+/// What a problem accepts of products of f32: full is none but a rounding of f32, the others the error of
+/// factors that are rounded to the 11 bits of TF32, or to the 8 of BF16. Stored problems have full or tf32:
+/// nothing is computed with fewer bits.
+enum class Accuracy : std::uint8_t { full, tf32, bf16 };
+constexpr auto names_of(Accuracy) { return std::to_array<std::string_view>({"full", "tf32", "bf16"}); }
+/// True if the factors of products may be rounded.
+bool may_round_factors(const Problem& problem);
+/// The error of products of rounded factors, in units of the terms' magnitudes, beyond that of sums in tensor
+/// cores: each factor is off by 2^-11, and a tile of 64 terms may be summed apart.
+constexpr double error_of_rounded_factors = 0x1p-10 + 0x1p-17;
 
 /// The bytes of an argument's memory.
 std::int64_t array_bytes(const Problem& problem, int argument);
@@ -62,6 +74,9 @@ Template contract();
 /// True if contract multiplies the elements of a layer that reads beyond its image in the device's tensor
 /// cores.
 bool multiplies_borders(const Problem& problem, const DeviceFacts& device);
+/// True if contract has another way for products of rounded factors. It depends on the expression and the
+/// dtype alone.
+bool has_rounded_products(const Problem& problem);
 /// True if contract_factors has a first guess: the terms are products of factors, and worth to be copied.
 bool multiplies_factors(const Problem& problem, const DeviceFacts& device);
 Template contract_factors();

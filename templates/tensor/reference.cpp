@@ -278,6 +278,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const bool in_tensor_cores =
       e.reduction == Reduction::sum &&
       (factors ? bytes(factors->dtype) == 2 : product.size() == 2 && bytes(dtype_of(problem)) == 2);
+  const bool rounds_factors = may_round_factors(problem);
   const language::Expression magnitude = distributes ? magnitude_of(e.function) : language::Expression();
   const std::vector<std::size_t> order =
       sorted_by(nest.free, [&](std::size_t i) { return -nest.output.strides[i]; });
@@ -353,8 +354,9 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     }
     // Tensor cores cut: of each eight exact products and the sum before them all but the largest by one unit
     // at most, and the result by two.
-    if (in_tensor_cores) additions += 1 + static_cast<double>(terms) / 4;
+    if (in_tensor_cores || rounds_factors) additions += 1 + static_cast<double>(terms) / 4;
     double error = result.error + additions * unit * (result.size + result.error);
+    if (rounds_factors) error += error_of_rounded_factors * (result.size + result.error);
     error += (static_cast<double>(terms) * static_cast<double>(product.size())) * least_of(compute) *
              (product.size() > 1 ? 1 : 0);
     // An infinity or a NaN of the inputs must come out as such; a result that may overflow on the way may be

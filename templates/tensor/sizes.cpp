@@ -108,7 +108,7 @@ std::string kind(const Problem& problem) {
                                 : e.reduction == Reduction::sum ? "sum"
                                 : e.reduction == Reduction::max ? "max"
                                                                 : "min";
-  return problem.string("dtype") + ", " + reduction;
+  return problem.string("dtype") + ", " + reduction + (may_round_factors(problem) ? ", rounded factors" : "");
 }
 
 }  // namespace tunesmith::tensor_op

@@ -18,12 +18,14 @@
 #include "kernel_file/find_op.h"
 #include "templates/tensor/op.h"
 #include "tests/rounds.h"
+#include "tunesmith/products.h"
 #include "tunesmith/tensor.h"
 
 namespace tunesmith::tensor_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using namespace tensor_op;
 
@@ -473,6 +475,64 @@ TEST(TensorOnHost, ProductsMayBeDistributed) {
                      {{a.data(), layouts[0]}, {b.data(), layouts[1]}, {c.data(), layouts[2]}}, out.data(),
                      {{2, 1}}, nullptr, {.may = TensorMay::distribute}));
   EXPECT_EQ(out, (std::array<std::int64_t, 2>{-3, -7}));
+}
+
+TEST(TensorOnHost, ProductsMayBeLessAccurate) {
+  const std::string product = "c[i,j] += a[i,k] * b[k,j]";
+  const std::vector<TensorLayout> layouts = {{{2, 3}}, {{3, 2}}};
+  const auto problem = [&](const TensorOptions& options) {
+    return tensor_problem(product, ElementType::f32, layouts, {{2, 2}}, options);
+  };
+  EXPECT_THAT(problem({.accuracy = TensorAccuracy::tf32}), HasSubstr("accuracy=tf32"));
+  EXPECT_THAT(problem({.accuracy = TensorAccuracy::bf16}), HasSubstr("accuracy=bf16"));
+  EXPECT_THAT(problem({}), Not(HasSubstr("accuracy")));
+  EXPECT_THAT(gemm_problem(ElementType::f32, {.rows = 2, .columns = 2, .depth = 3},
+                           {.accuracy = TensorAccuracy::tf32}),
+              HasSubstr("accuracy=tf32"));
+
+  Dispatcher dispatcher = host();
+  const std::vector<float> a = {1, 2, 3, 4, 5, 6}, b = {1, 2, 3, 4, 5, 6};
+  std::array<float, 4> c = {};
+  ASSERT_TRUE(tensor(dispatcher, product, ElementType::f32, {{a.data(), layouts[0]}, {b.data(), layouts[1]}},
+                     c.data(), {{2, 2}}, nullptr, {.accuracy = TensorAccuracy::tf32}));
+  EXPECT_EQ(c, (std::array<float, 4>{22, 28, 49, 64}));
+}
+
+// Problems that compute the same are one: what accuracy has no effect on is computed in full, and nothing
+// with less than 11 bits.
+TEST(Tensor, StoresTheAccuracyThatHasAnEffect) {
+  const Op& op = find_op("tensor");
+  const auto stored = [&](const std::string& text) {
+    const Problem problem = complete_problem(op, Problem::parse(text));
+    EXPECT_EQ(complete_problem(op, problem), problem) << text;
+    return problem.string("accuracy");
+  };
+  const std::string product = "expression=\"c[i,j] += a[i,k] * b[k,j]\" i=4 j=5 k=6 ";
+  EXPECT_EQ(stored(product), "full");
+  EXPECT_EQ(stored(product + "accuracy=full"), "full");
+  EXPECT_EQ(stored(product + "accuracy=tf32"), "tf32");
+  EXPECT_EQ(stored(product + "accuracy=bf16"), "tf32");
+  EXPECT_EQ(stored(product + "accuracy=tf32 out_dtype=f16 finish=\"max(out, 0)\""), "tf32");
+  for (const std::string dtype : {"f64", "f16", "bf16", "i32", "i8"})
+    EXPECT_EQ(stored(product + "accuracy=tf32 dtype=" + dtype), "full") << dtype;
+  for (const std::string line : {"\"c[b,i,j] += a[b,i,k] * b[b,k,j]\" b=2 i=4 j=5 k=6",
+                                 "\"o[n,f,y,x] += m[n,c,y+i,x+j] * w[f,c,i,j]\" n=1 f=3 y=4 x=5 c=2 i=3 j=3",
+                                 "\"c[i,j] += max(a[i,k], 0) * (b[k,j] - s[k])\" i=4 j=5 k=6"})
+    EXPECT_EQ(stored("expression=" + line + " accuracy=tf32"), "tf32") << line;
+  for (const std::string line :
+       {"\"c[i,j] = a[i] * b[j]\" i=4 j=5", "\"c[i] += a[i,k]\" i=4 k=5",
+        "\"c[i,j] += a[i,k] + b[k,j]\" i=4 j=5 k=6", "\"c[i,j] max= a[i,k] * b[k,j]\" i=4 j=5 k=6",
+        "\"c[i] += a[i,k] * a[i,k] * b[k]\" i=4 k=6",
+        "\"o[y] += m[y+i-1] * w[i]\" y=9 m=9 i=3 zero_outside=m"})
+    EXPECT_EQ(stored("expression=" + line + " accuracy=tf32"), "full") << line;
+  EXPECT_THROW(stored(product + "accuracy=fp8"), UsageError);
+  EXPECT_THROW(stored(product + "accuracy=3"), UsageError);
+
+  const auto kind = [&](const std::string& rest) {
+    return op.kind(complete_problem(op, Problem::parse(product + rest)));
+  };
+  EXPECT_EQ(kind(""), "f32, sum");
+  EXPECT_EQ(kind("accuracy=tf32"), "f32, sum, rounded factors");
 }
 
 TEST(TensorOnHost, SumsAreFinished) {

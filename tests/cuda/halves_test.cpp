@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests products of f32 by halves in tensor cores with numbers that are hard to split, in tiles as large as
 // those that are fast, and long sums.
+#include <algorithm>
 #include <iostream>
 #include <string>
 
@@ -43,6 +44,29 @@ TEST_F(HalvesOnGpu, KeepTheBoundInWarpgroups) {
        {130, "TILE_M=128 TILE_N=128 THREAD_M=2 THREAD_N=32 TILE_K=64 STAGES=3"},
        {333, "TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=2 SPLIT=2"}});
   std::cout << "The largest error is " << worst << " of what is permitted.\n";
+}
+
+TEST_F(HalvesOnGpu, OneOfEachNumberKeepsItsBound) {
+  double worst = halves_test::keep_the_bound(
+      device(), *make_nvrtc_toolchain(), device().facts().target, 600, 131, 260,
+      {{1, "TILE_M=32 TILE_N=32 THREAD_M=4 THREAD_N=8 TILE_K=16"},
+       {58, "TILE_M=128 TILE_N=128 THREAD_M=8 THREAD_N=8 TILE_K=32"},
+       {367, "TILE_M=128 TILE_N=256 THREAD_M=8 THREAD_N=16 TILE_K=16"},
+       {64, "TILE_M=128 TILE_N=128 THREAD_M=8 THREAD_N=8 TILE_K=32 STAGES=4"},
+       {333, "TILE_M=128 TILE_N=64 THREAD_M=8 THREAD_N=8 TILE_K=32 STAGES=3 SPLIT=2"}},
+      "tf32");
+  if (device().facts().compute_capability == 90)
+    worst =
+        std::max(worst, halves_test::keep_the_bound(
+                            device(), *make_nvrtc_toolchain(), device().facts().target, 1000, 131, 260,
+                            {{1, "TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3"},
+                             {130, "TILE_M=128 TILE_N=256 THREAD_M=2 THREAD_N=64 TILE_K=64 STAGES=4"},
+                             {400, "TILE_M=256 TILE_N=128 THREAD_M=4 THREAD_N=32 TILE_K=64 STAGES=3"},
+                             {641, "TILE_M=128 TILE_N=128 THREAD_M=2 THREAD_N=32 TILE_K=64 STAGES=4"},
+                             {777, "TILE_M=64 TILE_N=64 THREAD_M=2 THREAD_N=16 TILE_K=64 STAGES=3 SPLIT=2"}},
+                            "tf32"));
+  std::cout << "The largest error is " << worst << " of what is permitted.\n";
+  EXPECT_GT(worst, 0.3) << "factors are not rounded";
 }
 
 TEST_F(HalvesOnGpu, KeepLongSumsClose) {

@@ -28,6 +28,11 @@ TEST_F(MatrixUnits, OfHalvesAreRightForSpreadNumbers) {
   if (device().facts().compute_capability < 80) GTEST_SKIP() << "halves need compute capability 8.0";
   check_halves_units(device(), *make_nvrtc_toolchain(), true);
 }
+TEST_F(MatrixUnits, OfOneHalfAreRightForEveryNest) {
+  if (device().facts().compute_capability < 80) GTEST_SKIP() << "halves need compute capability 8.0";
+  for (const bool spread : {false, true})
+    check_halves_units(device(), *make_nvrtc_toolchain(), spread, "tf32");
+}
 
 }  // namespace
 }  // namespace tunesmith

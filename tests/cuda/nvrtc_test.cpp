@@ -235,6 +235,40 @@ TEST_F(Nvrtc, ProductsOfBytesCompileForEveryArchitecture) {
   }
 }
 
+// One half of each float, in warps and in warpgroups: products of several tiles run at once, and sums stay in
+// registers.
+TEST_F(Nvrtc, ProductsOfOneHalfCompile) {
+  const Op& op = find_op("tensor");
+  const Template& tmpl = find_template(op, "contract");
+  const std::string warp =
+                        " WARP_N=4 RESIDENT_WARPS=8 TILE_M=128 TILE_N=128 THREAD_M=8 THREAD_N=8 TILE_K=32 ",
+                    group = " WARP_N=4 RESIDENT_WARPS=8 TILE_K=64 ";
+  std::vector<Source> sources;
+  for (const auto& [target, config] :
+       {std::pair<std::string, std::string>("sm_80", "UNIT=half STAGES=1" + warp),
+        {"sm_80", "UNIT=packed_half STAGES=3" + warp},
+        {"sm_120f", "UNIT=packed_half STAGES=3" + warp},
+        {"sm_90a", "UNIT=wgmma_half STAGES=4 TILE_M=128 TILE_N=256 THREAD_M=2 THREAD_N=64" + group},
+        {"sm_90a", "UNIT=wgmma_half STAGES=3 TILE_M=256 TILE_N=128 THREAD_M=4 THREAD_N=32" + group},
+        {"sm_90a", "UNIT=wgmma_half STAGES=4 TILE_M=128 TILE_N=128 THREAD_M=2 THREAD_N=32" + group}}) {
+    const DeviceFacts device = facts_of_capability(Target::parse(target)->compute_capability);
+    const std::string line = sources.size() % 2 == 0 ? "a[i,k] * b[k,j]" : "a[k,i] * b[j,k]";
+    const Problem problem = complete_problem(
+        op,
+        Problem::parse("expression=\"c[i,j] += " + line + "\" i=4096 j=4096 k=4096 dtype=f32 accuracy=tf32"));
+    sources.push_back(
+        render(op, tmpl, problem, tmpl.space(problem, device).complete(Values::parse(config)), target));
+  }
+  const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string head = sources[i].text.substr(0, sources[i].text.find("\n\n"));
+    ASSERT_TRUE(compiled[i].ok) << located(compiled[i].log, sources[i].text, template_files());
+    EXPECT_THAT(compiled[i].log, Not(HasSubstr("are serialized"))) << head << "\n" << compiled[i].log;
+    EXPECT_FALSE(std::regex_search(compiled[i].log, std::regex("[1-9][0-9]+ bytes spill")))
+        << head << compiled[i].log;
+  }
+}
+
 class EveryTemplate : public Nvrtc, public testing::WithParamInterface<TemplateCase> {};
 
 // Variants are dealt out to the targets in turn; the first variant of each problem goes to all targets.

@@ -101,6 +101,33 @@ def test_types_are_numpys(given):
         )
 
 
+def test_less_accuracy_is_for_float32_and_only_if_asked_for():
+    a, b = rng.random((3, 40), np.float32), rng.random((40, 5), np.float32)
+    image, masks = rng.random((2, 3, 9), np.float32), rng.random((4, 3, 3), np.float32)
+    calls = [
+        lambda **less: tunesmith.matmul(a, b, **less),
+        lambda **less: tunesmith.linear(a, b.T, **less),
+        lambda **less: tunesmith.conv(image, masks, **less),
+        lambda **less: tunesmith.conv(image, masks, padding=1, **less),
+        lambda **less: tunesmith.tensor("c[i,j] += a[i,k] * b[k,j]", a, b, **less),
+        lambda **less: tunesmith.tensor("c[i,j] += max(a[i,k], 0.5) * b[k,j]", a, b, **less),
+        lambda **less: tunesmith.einsum("ik,kj->ij", a, b, **less),
+    ]
+    for call in calls:
+        for accuracy in ("tf32", "bf16", "full"):
+            close(call(accuracy=accuracy), call(), 2e-3)
+        for wrong in ("fp8", "TF32", "", None):
+            with pytest.raises(ValueError, match="is not allowed; allowed are full, tf32, bf16."):
+                call(accuracy=wrong)
+    whole, wide = np.arange(6).reshape(2, 3), rng.random((4, 4))
+    assert (tunesmith.matmul(whole, whole.T, accuracy="bf16") == whole @ whole.T).all()
+    close(tunesmith.matmul(wide, wide, accuracy="tf32"), wide @ wide)
+    layouts = [((3, 40), (40, 1)), ((40, 5), (5, 1))]
+    problem = _core.matmul_computation("f32", layouts, "out", "", "tf32")[1]
+    assert "accuracy=tf32" in problem
+    assert "accuracy" not in _core.matmul_computation("f32", layouts, "out", "", "full")[1]
+
+
 def test_sums_are_finished_with_a_bias():
     x, w, bias = (rng.standard_normal(shape) for shape in ((2, 3, 5), (4, 5), (4,)))
     plain = affine(x, w, bias)

@@ -34,9 +34,10 @@ constexpr int threads_n = TILE_N / THREAD_N;
 constexpr int threads = threads_m * threads_n;
 constexpr bool tensor_cores = UNIT == Unit::tensor_core;
 constexpr bool warpgroups = UNIT == Unit::wgmma;
-constexpr bool swizzles_halves = UNIT == Unit::wgmma_halves;
-constexpr bool packs_halves = UNIT == Unit::packed_halves || swizzles_halves;
-constexpr bool halved = UNIT == Unit::halves || packs_halves;
+constexpr bool swizzles_halves = UNIT == Unit::wgmma_halves || UNIT == Unit::wgmma_half;
+constexpr bool packs_halves = UNIT == Unit::packed_halves || UNIT == Unit::packed_half || swizzles_halves;
+constexpr bool halved = UNIT == Unit::halves || UNIT == Unit::half || packs_halves;
+constexpr bool one_half = UNIT == Unit::half || UNIT == Unit::packed_half || UNIT == Unit::wgmma_half;
 constexpr bool matrices = UNIT == Unit::mma || warpgroups || halved;
 constexpr bool packs_first = PACK != Pack::none && PACK != Pack::second;
 constexpr bool packs_second = PACK != Pack::none && PACK != Pack::first;
@@ -97,7 +98,7 @@ struct Terms {
 };
 constexpr ContractStage stage_layout = contract_stage(
     {swizzles_halves ? TILE_M * TILE_K : First::elements, swizzles_halves ? TILE_N* TILE_K : Second::elements,
-     static_cast<int>(sizeof(Held)), threads, halved, packs_halves, swizzles_halves});
+     static_cast<int>(sizeof(Held)), threads, halved, packs_halves, one_half, swizzles_halves});
 constexpr int stage_elements = stage_layout.elements;
 
 // If the output's neighbours are joined, shared memory has a Run before the tiles for each vector of columns:
@@ -298,13 +299,12 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks(RESIDENT_W
   const int tiles = halved ? 0 : all_tiles;  // that are multiplied here
   if constexpr (packs_halves) {
     const int tiles_k = ceil_divide(k, TILE_K), first_tile = first_term / TILE_K;
-    accumulate_packed_halves<FirstLayouts::packed, SecondLayouts::packed>(
-        sums,
-        packed_halves(first, tile.batch * tiles_m + tile.m, tiles_k, first_tile,
-                      packed_elements<FirstLayouts::packed>),
-        packed_halves(second, tile.batch * tiles_n + tile.n, tiles_k, first_tile,
-                      packed_elements<SecondLayouts::packed>),
-        shared, all_tiles);
+    const Held* const its_first = packed_halves(first, tile.batch * tiles_m + tile.m, tiles_k, first_tile,
+                                                packed_elements<FirstLayouts::packed>);
+    const Held* const its_second = packed_halves(second, tile.batch * tiles_n + tile.n, tiles_k, first_tile,
+                                                 packed_elements<SecondLayouts::packed>);
+    accumulate_packed_halves<FirstLayouts::packed, SecondLayouts::packed>(sums, its_first, its_second, shared,
+                                                                          all_tiles);
   } else if constexpr (halved) {
     accumulate_halves(
         sums, a, b, shared, all_tiles, [&](int t) { a.load(from_first, first_terms(t, t % 2)); },

@@ -125,7 +125,7 @@ std::int64_t alignment_bytes_of_accesses(const Problem& problem, const Config& c
 // A way for each unit, for tiles that come through registers, and for warpgroups whose tiles come as boxes.
 std::vector<Values> ways() {
   std::vector<Values> all;
-  for (const char* const unit : {"fma", "tensor_core", "mma", "wgmma", "wgmma_halves"})
+  for (const char* const unit : {"fma", "tensor_core", "mma", "wgmma", "wgmma_halves", "wgmma_half"})
     all.push_back({{std::string(UNIT.name), std::string(unit)}});
   for (const char* const unit : {"fma", "tensor_core"})
     all.push_back({{std::string(UNIT.name), std::string(unit)}, {std::string(STAGES.name), std::int64_t{1}}});
@@ -233,6 +233,12 @@ std::optional<Values> untuned_factors(const Problem& problem, const DeviceFacts&
 }
 
 }  // namespace
+
+bool has_rounded_products(const Problem& problem) {
+  const Expression& e = expression_of(problem);
+  return dtype_of(problem) == DType::f32 && e.free < e.indices.size() && e.zero_outside == 0 &&
+         (is_product(problem) || factors_of(problem));
+}
 
 bool multiplies_borders(const Problem& problem, const DeviceFacts& device) {
   const bool has_units = has_matrices(problem, device) || (has_wgmma(device) && has_halves(problem, device));

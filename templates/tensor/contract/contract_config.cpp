@@ -101,6 +101,9 @@ bool has_warpgroups(const Problem& problem, const DeviceFacts& device) {
 bool has_halves(const Problem& problem, const DeviceFacts& device) {
   return has_tensor_cores(problem, device, {DType::f32});
 }
+bool has_one_half(const Problem& problem, const DeviceFacts& device) {
+  return has_halves(problem, device) && may_round_factors(problem);
+}
 
 bool are_enough_for_halves(std::int64_t k, std::int64_t tile_k) {
   const auto terms = static_cast<double>(tile_k), tiles = static_cast<double>(ceil_divide(k, tile_k));

@@ -51,10 +51,15 @@ inline std::int64_t tile_threads(const Config& c) {
 
 inline bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }  // of doubles
 inline bool uses_warpgroups(const Config& c) { return c[UNIT] == "wgmma"; }
-inline bool swizzles_halves(const Config& c) { return c[UNIT] == "wgmma_halves"; }
-inline bool packs_halves(const Config& c) { return c[UNIT] == "packed_halves" || swizzles_halves(c); }
+inline bool takes_one_half(const Config& c) {  // of two, for a lesser accuracy
+  return c[UNIT] == "half" || c[UNIT] == "packed_half" || c[UNIT] == "wgmma_half";
+}
+inline bool swizzles_halves(const Config& c) { return c[UNIT] == "wgmma_halves" || c[UNIT] == "wgmma_half"; }
+inline bool packs_halves(const Config& c) {
+  return c[UNIT] == "packed_halves" || c[UNIT] == "packed_half" || swizzles_halves(c);
+}
 inline bool splits_floats(const Config& c) {  // into 16-bit elements
-  return c[UNIT] == "halves" || packs_halves(c);
+  return c[UNIT] == "halves" || c[UNIT] == "half" || packs_halves(c);
 }
 inline bool uses_fours(const Config& c) { return uses_warpgroups(c) || swizzles_halves(c); }  // of warps
 inline bool multiplies_matrices(const Config& c) {  // of 16-bit elements or bytes
@@ -137,6 +142,8 @@ bool has_matrices(const Problem& problem, const DeviceFacts& device);
 bool has_wgmma(const DeviceFacts& device);
 bool has_warpgroups(const Problem& problem, const DeviceFacts& device);
 bool has_halves(const Problem& problem, const DeviceFacts& device);
+// True if one half of each float may do: the problem permits the error of that.
+bool has_one_half(const Problem& problem, const DeviceFacts& device);
 
 // True if a sum of k products of halves keeps the bound of a sum of floats: halves.inl counts the roundings.
 // There are at most as many parts of K as there are tiles.

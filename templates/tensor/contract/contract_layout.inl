@@ -41,11 +41,12 @@ LAYOUT_FUNCTION ContractOperandLayout contract_operand_layout(const ContractOper
   return at;
 }
 
-// A stage: the tiles of both operands. Of halves (halves.inl) each has two planes. Behind both is a pair of
-// words for each warp of the `threads` and each operand; or, if they are packed, each tile's scale.
+// A stage: the tiles of both operands. Of halves (halves.inl) each has two planes, but of packed highs alone
+// one. Behind both is a pair of words for each warp of the `threads` and each operand; or, if they are
+// packed, each tile's scale.
 struct ContractStageShape {
   LayoutSize first_elements, second_elements, held_bytes, threads;
-  bool halved, packed_halves, swizzled;
+  bool halved, packed_halves, one_half, swizzled;
 };
 struct ContractStage {
   LayoutSize second_at, ranges_at, elements;
@@ -53,7 +54,7 @@ struct ContractStage {
 constexpr LayoutSize contract_scale_bytes = 16;
 LAYOUT_FUNCTION ContractStage contract_stage(const ContractStageShape& s) {
   ContractStage at = {};
-  const LayoutSize planes = s.halved ? 2 : 1;
+  const LayoutSize planes = s.halved && !(s.packed_halves && s.one_half) ? 2 : 1;
   at.second_at = planes * s.first_elements;
   at.ranges_at = at.second_at + planes * s.second_elements;
   const LayoutSize behind = s.swizzled        ? 1024

@@ -347,6 +347,7 @@ FactorProduct made_product(const Problem& problem) {
            {"dtype", std::string(dtype)},
            {"extents", joined(extents)},
            {"may", problem.string("may")},
+           {"accuracy", problem.string("accuracy")},
            {"finish", canonical_finish(its)},
            {"out_dtype", std::string(out_dtype == dtype ? same_dtype : out_dtype)}};
   std::string zeros;

@@ -233,8 +233,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
 std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& device, const Values& way) {
   const std::string& unit = way.string(UNIT.name);
   const Rates& rates = rates_of("tensor", device);
-  const bool is_matrix = unit == "mma" || unit == "wgmma", is_halves = unit == "wgmma_halves",
+  const bool is_matrix = unit == "mma" || unit == "wgmma",
+             is_halves = unit == (has_one_half(problem, device) ? "wgmma_half" : "wgmma_halves"),
              in_tensor_cores = unit == "tensor_core";
+  if ((unit == "wgmma_half" || unit == "wgmma_halves") && !is_halves) return std::nullopt;
   if ((is_matrix && !takes_matrices(problem, device)) || (is_halves && !takes_halves(problem, device)) ||
       (in_tensor_cores && !has_tensor_cores(problem, device)))
     return std::nullopt;

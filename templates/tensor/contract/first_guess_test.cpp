@@ -50,6 +50,17 @@ TEST(FirstGuess, TakesHalvesForLargeProductsOfFloats) {
   EXPECT_EQ(narrower[VECTOR_OUT], 4);
 }
 
+TEST(FirstGuess, TakesOneHalfWhereAProblemAcceptsIt) {
+  for (const char* const accuracy : {"f32 accuracy=tf32", "f32 accuracy=bf16"}) {
+    EXPECT_EQ(unit_of(product(2048, 2048, 2048, accuracy), 90), "wgmma_half");
+    EXPECT_EQ(unit_of(product(1000, 1500, 777, accuracy), 90), "wgmma_half");
+    EXPECT_EQ(unit_of(product(4096, 4096, 97, accuracy), 90), "wgmma_half") << "of sums of any length";
+    EXPECT_EQ(unit_of(product(2048, 2048, 2048, accuracy), 80), "fma") << "warpgroups are of 9.0 alone";
+    EXPECT_EQ(unit_of(product(64, 64, 64, accuracy), 90), "fma") << "rounding takes longer than multiplying";
+  }
+  EXPECT_EQ(unit_of(product(2048, 2048, 2048, "f64 accuracy=tf32"), 90), "tensor_core");
+}
+
 TEST(FirstGuess, TakesBoxesForLargeProducts) {
   const auto loads = [](const std::string& text, int compute_capability) {
     return guess(text, compute_capability)[LOAD_BY];

@@ -9,12 +9,17 @@
 // shared memory but without gaps, with its scale behind it, or 0 if it does not split. So it does with
 // UNIT=wgmma_halves, where warpgroups multiply, and all TILE_K terms are added in tensor cores.
 //
+// With UNIT=half, packed_half and wgmma_half the highs alone are multiplied, for problems that accept the
+// error of that. Then middles are not written, and packed tiles are copied without them. The lower bits of a
+// tile that does not split are read from the workspace.
+//
 // Accuracy, in units of u sum |term| with u = 2^-24. Splitting costs 12. `terms_in_tensor_cores` terms are
 // added in tensor cores, which cut: of eight products and the sum before them all but the largest by one unit
 // at most, and the result by two. That is 10 for 8 terms, and 0.02 for the small products, which come first,
 // are twice as many and have 2^-10 of the size. Each such run of terms is then added to a thread's sum by one
 // rounding, and so is a tile of floats, whose own sum costs TILE_K, and 10 more if one operand is split.
-// The template has the rule that keeps the total below n.
+// The template has the rule that keeps the total below n. Highs alone are each off by 2^-11 of their size at
+// most, so that a product is by 2^-10 + 2^-22, whatever the number of terms.
 
 constexpr bool few_sums = THREAD_M * THREAD_N <= 64;  // more leave registers for fewer operands
 constexpr int terms_in_tensor_cores = few_sums && TILE_K % 32 == 0 ? 32 : 16;  // of a warp
@@ -102,6 +107,7 @@ template <bool SPLITS, typename Layout, typename Side>
 __device__ __forceinline__ void put_halves(const Side& side, Held* tile, float scale) {
   if (!Side::all_busy && side.idle) return;
   constexpr int count = sizeof(side.held[0][0]) / sizeof(T);
+  constexpr bool has_second_plane = !(SPLITS && one_half);
 #pragma unroll
   for (int s = 0; s < Side::steps; ++s) {
     if (!side.has_term(s)) break;
@@ -113,7 +119,8 @@ __device__ __forceinline__ void put_halves(const Side& side, Held* tile, float s
       if constexpr (count == 1) {
         const Halves one = as_two_words<SPLITS>(number(0), 0, scale);
         *reinterpret_cast<unsigned short*>(to) = static_cast<unsigned short>(one.high);
-        *reinterpret_cast<unsigned short*>(to + Layout::plane) = static_cast<unsigned short>(one.middle);
+        if constexpr (has_second_plane)
+          *reinterpret_cast<unsigned short*>(to + Layout::plane) = static_cast<unsigned short>(one.middle);
       } else {
         Vector<unsigned, count / 2> high, middle;
 #pragma unroll
@@ -123,7 +130,8 @@ __device__ __forceinline__ void put_halves(const Side& side, Held* tile, float s
           middle.element[e] = pair.middle;
         }
         store_vector<count / 2>(reinterpret_cast<unsigned*>(to), high);
-        store_vector<count / 2>(reinterpret_cast<unsigned*>(to + Layout::plane), middle);
+        if constexpr (has_second_plane)
+          store_vector<count / 2>(reinterpret_cast<unsigned*>(to + Layout::plane), middle);
       }
     }
   }
@@ -157,7 +165,7 @@ __device__ __forceinline__ void multiply_halves(Compute (&sum)[THREAD_M][THREAD_
 #pragma unroll
       for (int i = 0; i < THREAD_M / 2; ++i) {
         rows.load(row_high[s][i], first, 2 * i, from + 16 * s);
-        rows.load(row_middle[s][i], first + First::elements, 2 * i, from + 16 * s);
+        if constexpr (!one_half) rows.load(row_middle[s][i], first + First::elements, 2 * i, from + 16 * s);
       }
     }
 #pragma unroll
@@ -166,7 +174,7 @@ __device__ __forceinline__ void multiply_halves(Compute (&sum)[THREAD_M][THREAD_
 #pragma unroll
       for (int s = 0; s < steps; ++s) {
         columns.load(high[s], second, 2 * j, from + 16 * s);
-        columns.load(middle[s], second + Second::elements, 2 * j, from + 16 * s);
+        if constexpr (!one_half) columns.load(middle[s], second + Second::elements, 2 * j, from + 16 * s);
       }
 #pragma unroll
       for (int group = 0; group < 2; group += groups) {
@@ -195,10 +203,12 @@ __device__ __forceinline__ void multiply_halves(Compute (&sum)[THREAD_M][THREAD_
             }
           }
         };
-        multiply_all(row_middle, high);
-        multiply_all(row_high, middle);
+        if constexpr (!one_half) {
+          multiply_all(row_middle, high);
+          multiply_all(row_high, middle);
+        }
         if (from == 0 && group == 0) between(j);
-        each([](float& its, const Compute&) { its *= 0x1p-11f; });
+        if constexpr (!one_half) each([](float& its, const Compute&) { its *= 0x1p-11f; });
         multiply_all(row_high, high);
         each([=](const float& its, Compute& all) {
           all = static_cast<Compute>(fmaf(its, unscale, static_cast<float>(all)));
@@ -208,18 +218,49 @@ __device__ __forceinline__ void multiply_halves(Compute (&sum)[THREAD_M][THREAD_
   }
 }
 
+// Where the lower bits of a tile are: behind the upper ones, or, of a tile that was copied without them, in
+// the workspace.
+template <typename Layout>
+struct LowersBehind {
+  template <typename Element>
+  static __device__ __forceinline__ const Element* at(const Element* upper, const Element*, int, int) {
+    return upper + Layout::plane;
+  }
+};
+template <typename Packed>
+struct LowersInWorkspace {
+  template <typename Element>
+  static __device__ __forceinline__ const Element* at(const Element*, const Element* tile, int row,
+                                                      int term) {
+    return tile + (Packed::plane + Packed::at(row, term));
+  }
+};
+
 // Adds a tile's products of floats, of operands that are split with a scale, or not if that is 0.
-template <typename FirstLayout, typename SecondLayout, typename Element>
+// `first_packed` and `second_packed` are the tiles in the workspace, if lower bits are read from there.
+template <typename FirstLayout, typename SecondLayout, typename FirstLowers, typename SecondLowers,
+          typename Element>
 __device__ __forceinline__ void multiply_floats(Compute (&sum)[THREAD_M][THREAD_N], const Element* first,
-                                                const Element* second, float first_scale,
-                                                float second_scale) {
+                                                const Element* second, float first_scale, float second_scale,
+                                                const Element* first_packed = nullptr,
+                                                const Element* second_packed = nullptr) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   int m = warp / (threads_n / 4) * 8 + lane / 4, n = warp % (threads_n / 4) * 8 + lane % 4 * 2;
   make_opaque(m, n);  // the compiler would keep all places in registers for the next tile
-  const auto number = [](const Element* at, int to_lower, float scale) {
-    const unsigned upper = at->bits, lower = at[to_lower].bits;
+  const auto number = [](const Element* at, const Element* its_lower, float scale) {
+    if constexpr (one_half)
+      if (scale != 0) return static_cast<Compute>(low_half(at->bits) * reciprocal(scale));
+    const unsigned upper = at->bits, lower = its_lower->bits;
     if (scale == 0) return static_cast<Compute>(__uint_as_float(upper << 16 | lower));
     return static_cast<Compute>(fmaf(low_half(lower), 0x1p-11f, low_half(upper)) * reciprocal(scale));
+  };
+  const auto first_number = [&](int its_row, int k) {
+    const Element* const at = first + FirstLayout::at(its_row, k);
+    return number(at, FirstLowers::at(at, first_packed, its_row, k), first_scale);
+  };
+  const auto second_number = [&](int its_column, int k) {
+    const Element* const at = second + SecondLayout::at(its_column, k);
+    return number(at, SecondLowers::at(at, second_packed, its_column, k), second_scale);
   };
   constexpr int rows = alignment_of(THREAD_M, 4), columns = alignment_of(THREAD_N, 8);  // at once
 #pragma unroll
@@ -231,13 +272,10 @@ __device__ __forceinline__ void multiply_floats(Compute (&sum)[THREAD_M][THREAD_
       for (int k = 0; k < TILE_K; ++k) {
         Compute row[rows], column[columns];
 #pragma unroll
-        for (int i = 0; i < rows; ++i)
-          row[i] = number(first + FirstLayout::at(m + (from_i + i) * threads_m, k), FirstLayout::plane,
-                          first_scale);
+        for (int i = 0; i < rows; ++i) row[i] = first_number(m + (from_i + i) * threads_m, k);
 #pragma unroll
         for (int j = 0; j < columns; ++j)
-          column[j] = number(second + SecondLayout::at(n + (from_j + j) / 2 * 2 * threads_n + j % 2, k),
-                             SecondLayout::plane, second_scale);
+          column[j] = second_number(n + (from_j + j) / 2 * 2 * threads_n + j % 2, k);
 #pragma unroll
         for (int i = 0; i < rows; ++i) {
 #pragma unroll
@@ -311,7 +349,8 @@ __device__ __forceinline__ void accumulate_halves(Sums& sums, const First& a, co
                                        if (j == smaller(1, THREAD_N / 4 - 1)) stage_second();
                                      });
     } else {
-      multiply_floats<InShared<First>, InShared<Second>>(sums.sum, its, its + second_at, 0, 0);
+      multiply_floats<InShared<First>, InShared<Second>, LowersBehind<InShared<First>>,
+                      LowersBehind<InShared<Second>>>(sums.sum, its, its + second_at, 0, 0);
       stage_first();
       stage_second();
     }
@@ -326,11 +365,11 @@ __device__ __forceinline__ const Held* packed_halves(const T* all, long long row
   return reinterpret_cast<const Held*>(all) + (row * tiles_k + first_tile) * elements;
 }
 
-// Copies a tile from the workspace into shared memory, line by line.
+// Copies a tile from the workspace into shared memory, line by line; of highs alone the first plane.
 template <typename Packed>
 __device__ __forceinline__ void copy_halves(Held* to, const Held* from) {
   constexpr int vector = 16 / static_cast<int>(sizeof(Held)), of_line = Packed::line / vector;
-  constexpr int vectors = 2 * Packed::plane / vector;
+  constexpr int vectors = (one_half ? 1 : 2) * Packed::plane / vector;
   const int thread = static_cast<int>(threadIdx.x);
   if constexpr (threads % of_line == 0) {
     to += thread / of_line * Packed::pitch + thread % of_line * vector;
@@ -380,16 +419,18 @@ __device__ __forceinline__ void multiply_swizzled_halves(Compute (&sum)[THREAD_M
         hold(low);
         hold(high);
       };
-      hold(low);
-      hold(high);
-      begin_products();
-      multiply_all(1, 0);
-      multiply_all(0, 1);
-      finish();
+      if constexpr (!one_half) {
+        hold(low);
+        hold(high);
+        begin_products();
+        multiply_all(1, 0);
+        multiply_all(0, 1);
+        finish();
 #pragma unroll
-      for (int j = 0; j < columns; ++j) {
-        low[j] *= 0x1p-11f;
-        high[j] *= 0x1p-11f;
+        for (int j = 0; j < columns; ++j) {
+          low[j] *= 0x1p-11f;
+          high[j] *= 0x1p-11f;
+        }
       }
       hold(low);
       hold(high);
@@ -406,41 +447,117 @@ __device__ __forceinline__ void multiply_swizzled_halves(Compute (&sum)[THREAD_M
   }
 }
 
+// Copies the t-th of `tiles` tiles of both operands with their scales into a stage, if there is one.
+template <typename FirstPacked, typename SecondPacked>
+__device__ __forceinline__ void copy_packed_halves(Held* to, const Held* first, const Held* second, int t,
+                                                   int tiles) {
+  constexpr int second_at = stage_layout.second_at, scales_at = stage_layout.ranges_at;
+  if (t < tiles) {
+    const Held* const from_first = first + static_cast<long long>(t) * packed_elements<FirstPacked>;
+    const Held* const from_second = second + static_cast<long long>(t) * packed_elements<SecondPacked>;
+    copy_halves<FirstPacked>(to, from_first);
+    copy_halves<SecondPacked>(to + second_at, from_second);
+    if (threadIdx.x == 0) {
+      copy_async<scale_elements>(to + scales_at, from_first + 2 * FirstPacked::plane, true);
+      copy_async<scale_elements>(to + scales_at + scale_elements, from_second + 2 * SecondPacked::plane,
+                                 true);
+    }
+  }
+  end_copy_group();
+}
+
+// Adds the t-th tile's products of floats, which has been copied into a stage.
+template <typename FirstPacked, typename SecondPacked>
+__device__ __forceinline__ void multiply_packed_floats(Sums& sums, const Held* its, const Held* first,
+                                                       const Held* second, int t, float first_scale,
+                                                       float second_scale) {
+  using FirstLayout = FirstLayouts::shared;
+  using SecondLayout = SecondLayouts::shared;
+  if constexpr (one_half) {
+    multiply_floats<FirstLayout, SecondLayout, LowersInWorkspace<FirstPacked>,
+                    LowersInWorkspace<SecondPacked>>(
+        sums.sum, its, its + stage_layout.second_at, first_scale, second_scale,
+        first + static_cast<long long>(t) * packed_elements<FirstPacked>,
+        second + static_cast<long long>(t) * packed_elements<SecondPacked>);
+  } else {
+    multiply_floats<FirstLayout, SecondLayout, LowersBehind<FirstLayout>, LowersBehind<SecondLayout>>(
+        sums.sum, its, its + stage_layout.second_at, first_scale, second_scale);
+  }
+}
+
+// With one half of each number warpgroups' products of a tile run on while the next tile's begin, as long as
+// tiles have the first one's scale: the sums are as many times too large until a tile has another one.
+constexpr bool shares_scale = swizzles_halves && one_half;
+
+// The number of tiles before the first one that has not the scale.
+template <typename FirstPacked, typename SecondPacked>
+__device__ __forceinline__ int tiles_of_scale(const Held* first, const Held* second, int tiles, float scale) {
+  const auto scale_of_tile = [](const Held* tiles_of_side, int t, int elements, int plane) {
+    return *reinterpret_cast<const float*>(tiles_of_side +
+                                           (static_cast<long long>(t) * elements + 2 * plane));
+  };
+#pragma unroll 1
+  for (int t = 0; t < tiles; t += 32) {
+    const int its = min(t + static_cast<int>(threadIdx.x) % 32, tiles - 1);
+    const float its_scale = scale_of_tile(first, its, packed_elements<FirstPacked>, FirstPacked::plane) *
+                            scale_of_tile(second, its, packed_elements<SecondPacked>, SecondPacked::plane);
+    const unsigned others = __ballot_sync(0xffffffffu, its_scale != scale);
+    if (others != 0) return min(t + __ffs(static_cast<int>(others)) - 1, tiles - 1);
+  }
+  return tiles;
+}
+
 // Adds `tiles` tiles of K that have been split before.
 template <typename FirstPacked, typename SecondPacked>
 __device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held* first, const Held* second,
                                                          Held* shared, int tiles) {
   constexpr int second_at = stage_layout.second_at, scales_at = stage_layout.ranges_at;
+  constexpr int ahead = shares_scale ? stages - 2 : stages - 1;  // products may read the stage before
   const auto copy = [&](int t, int stage) {
-    if (t < tiles) {
-      Held* const to = shared + stage * stage_elements;
-      const Held* const from_first = first + static_cast<long long>(t) * packed_elements<FirstPacked>;
-      const Held* const from_second = second + static_cast<long long>(t) * packed_elements<SecondPacked>;
-      copy_halves<FirstPacked>(to, from_first);
-      copy_halves<SecondPacked>(to + second_at, from_second);
-      if (threadIdx.x == 0) {
-        copy_async<scale_elements>(to + scales_at, from_first + 2 * FirstPacked::plane, true);
-        copy_async<scale_elements>(to + scales_at + scale_elements, from_second + 2 * SecondPacked::plane,
-                                   true);
-      }
-    }
-    end_copy_group();
+    copy_packed_halves<FirstPacked, SecondPacked>(shared + stage * stage_elements, first, second, t, tiles);
   };
 #pragma unroll 1
-  for (int t = 0; t < stages - 1; ++t) copy(t, t);
-  int stage = 0;  // of the tile t
-#pragma unroll 1
-  for (int t = 0; t < tiles; ++t) {
-    wait_for_copy_groups<larger(0, stages - 2)>();
+  for (int t = 0; t < ahead; ++t) copy(t, t);
+  int from = 0, stage = 0;  // of the tile t
+  const auto arrive = [&](int t) {
+    wait_for_copy_groups<larger(0, ahead - 1)>();
     if constexpr (swizzles_halves) show_to_products();
     __syncthreads();
-    copy(t + stages - 1, stage == 0 ? stages - 1 : stage - 1);
+    if constexpr (shares_scale) {
+      copy(t + ahead, stage < 2 ? stage + ahead : stage - 2);
+    } else {
+      copy(t + ahead, stage == 0 ? stages - 1 : stage - 1);
+    }
+  };
+  if constexpr (shares_scale) {
+    const float scale = *reinterpret_cast<const float*>(first + 2 * FirstPacked::plane) *
+                        *reinterpret_cast<const float*>(second + 2 * SecondPacked::plane);
+    const int its_tiles =
+        scale == 0 ? 0 : tiles_of_scale<FirstPacked, SecondPacked>(first, second, tiles, scale);
+#pragma unroll 1
+    for (; from < its_tiles; ++from) {
+      arrive(from);
+      const Held* const its = shared + stage * stage_elements;
+      multiply_by_warpgroups<First, Second, 1>(sums.sum, its, its + second_at);
+      stage = stage + 1 == stages ? 0 : stage + 1;
+    }
+    end_products<0>(sums.sum);
+    const float unscale = scale == 0 ? 1 : reciprocal(scale);
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i) {
+#pragma unroll
+      for (int j = 0; j < THREAD_N; ++j) sums.sum[i][j] *= unscale;
+    }
+  }
+#pragma unroll 1
+  for (int t = from; t < tiles; ++t) {
+    arrive(t);
     const Held* const its = shared + stage * stage_elements;
     const float first_scale = *reinterpret_cast<const float*>(its + scales_at);
     const float second_scale = *reinterpret_cast<const float*>(its + scales_at + scale_elements);
     if (first_scale == 0 || second_scale == 0) {
-      multiply_floats<FirstLayouts::shared, SecondLayouts::shared>(sums.sum, its, its + second_at,
-                                                                   first_scale, second_scale);
+      multiply_packed_floats<FirstPacked, SecondPacked>(sums, its, first, second, t, first_scale,
+                                                        second_scale);
     } else {
       const float unscale = reciprocal(first_scale * second_scale);
       if constexpr (swizzles_halves) {
@@ -453,20 +570,46 @@ __device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held*
   }
 }
 
+// A sample of the numbers of some rows, by which blocks agree on one scale for all their tiles: an element
+// for each thread, spread over all terms. A tile has that scale if it splits with it.
+template <typename Side, int TILE, bool IS_SECOND>
+__device__ __forceinline__ SizeRange sample_of(const T* from, const Offset* rows, const Digits& digits,
+                                               int k) {
+  SizeRange range;
+  const int row = static_cast<int>(threadIdx.x) % TILE, in_vector = row % Side::offset_step;
+  const Place term = K::place(digits, threadIdx.x * 2654435761u % static_cast<unsigned>(k), k, 0);
+  const Offset at = rows[row - in_vector] + in_vector + (IS_SECOND ? term.second : term.first);
+  include(range, static_cast<float>(to_float(from[at])));
+  return range;
+}
+
+// True if all numbers of the range, times the scale, are 0 or normal halves.
+__device__ __forceinline__ bool splits_with(const SizeRange& range, float scale) {
+  return range.most == 0 || (__uint_as_float(range.most) * scale <= 65504.0f &&
+                             __uint_as_float(range.least / 2 + 1) * scale >= 0x1p-14f);
+}
+
 // Splits a tile of an operand, whose rows begin at `rows`, in the workspace.
 template <typename Side, typename Packed>
 __device__ __forceinline__ void split_tile(Held* to, const T* from, const Offset* rows,
-                                           const typename Side::Terms& terms, WarpRange* ranges) {
+                                           const typename Side::Terms& terms, WarpRange* ranges,
+                                           const SizeRange& sample) {
   if constexpr (packs_halves) {
     Side side;
     side.share(static_cast<int>(threadIdx.x), rows);
     side.load(from, terms);
     publish(ranges + threadIdx.x / 32, range_of(side));
+    if constexpr (shares_scale) publish(ranges + block_warps + threadIdx.x / 32, sample);
     __syncthreads();
     const SizeRange range = collect<block_warps>(ranges);
     float scale = 0;
-    if (splits(range)) {
-      scale = scale_of(range);
+    if constexpr (shares_scale) {
+      const SizeRange shared = collect<block_warps>(ranges + block_warps);
+      const float its = scale_of(shared) * 0.5f;  // others may be four times as large as the sample
+      if (shared.most != 0 && splits(shared) && splits_with(range, its)) scale = its;
+    }
+    if (scale != 0 || splits(range)) {
+      if (scale == 0) scale = scale_of(range);
       put_halves<true, Packed>(side, to, scale);
     } else {
       put_halves<false, Packed>(side, to, scale);
@@ -502,19 +645,25 @@ extern "C" __global__ void __launch_bounds__(threads)
   fill(terms, 1, digits, sizes, first_term);
   start();
   __syncthreads();
+  SizeRange sample;
   if (is_second) {
     const Offset step = digits.second[K::first];
+    if constexpr (shares_scale)
+      sample =
+          sample_of<Second, TILE_N, true>(second + (second_start + batch.second), tables.second, digits, k);
     split_tile<Second, SecondLayouts::packed>(
         reinterpret_cast<Held*>(to_second) +
             static_cast<long long>(at) * packed_elements<SecondLayouts::packed>,
         second + (second_start + batch.second), tables.second,
-        {first_term * step, step, terms->second, k - first_term}, ranges);
+        {first_term * step, step, terms->second, k - first_term}, ranges, sample);
   } else {
     const Offset step = digits.first[K::first];
+    if constexpr (shares_scale)
+      sample = sample_of<First, TILE_M, false>(first + (first_start + batch.first), tables.first, digits, k);
     split_tile<First, FirstLayouts::packed>(
         reinterpret_cast<Held*>(to_first) +
             static_cast<long long>(at) * packed_elements<FirstLayouts::packed>,
         first + (first_start + batch.first), tables.first,
-        {first_term * step, step, terms->first, k - first_term}, ranges);
+        {first_term * step, step, terms->first, k - first_term}, ranges, sample);
   }
 }

@@ -177,12 +177,15 @@ class MatrixModel {
     return clocks_of(way, parts_of(k_, c[SPLIT], way.tile_k, least_parts_), c[ADD_BY] == "last");
   }
 
-  // The same for floats by halves; with `clocks` of ordinary multiplications only if that takes less time.
-  std::optional<Values> best_halves(std::optional<double> clocks) {
-    if (!are_enough_for_halves(k_, 64)) return std::nullopt;
+  // The same for floats by halves, or by one of two; with `clocks` of ordinary multiplications only if that
+  // takes less time.
+  std::optional<Values> best_halves(std::string_view unit, std::optional<double> clocks) {
+    const bool one_half = unit == "wgmma_half";
+    if (!one_half && !are_enough_for_halves(k_, 64)) return std::nullopt;
     for (const MatrixShape& shape : halves_shapes)
       for (const bool second : {false, true})
-        for (const std::int64_t stages : {2, 3, 4}) consider_halves(shape, second, stages);
+        for (const std::int64_t stages : {2, 3, 4})
+          if (stages > 2 || !one_half) consider_halves(unit, shape, second, stages);
     if (!clocks) return best_;
     const double out_bytes = static_cast<double>(m_) * static_cast<double>(n_ * batch_) *
                              static_cast<double>(bytes(out_dtype(problem_)));
@@ -388,10 +391,10 @@ class MatrixModel {
     return way;
   }
 
-  void consider_halves(const MatrixShape& shape, bool second, std::int64_t stages) {
+  void consider_halves(std::string_view unit, const MatrixShape& shape, bool second, std::int64_t stages) {
     const Packs packs = nest_of(problem_).bounds() > 0 ? Packs::channels : Packs::none;
     if (!counts(packs, second, widths_.of(packs, second))) return;
-    const Way way = {.unit = "wgmma_halves",
+    const Way way = {.unit = unit,
                      .shape = shape,
                      .packs = packs,
                      .second = second,
@@ -404,8 +407,9 @@ class MatrixModel {
       take(with_clocks_of_halves(way));
   }
 
+  static bool takes_one_half(const Way& way) { return way.unit == "wgmma_half"; }
   static std::int64_t halves_stage_bytes(const Way& way) {
-    constexpr std::int64_t planes = 2;
+    const std::int64_t planes = takes_one_half(way) ? 1 : 2;
     return planes * (way.shape.tile_m + way.shape.tile_n) * way.tile_k * 2;
   }
   static std::int64_t halves_bytes(const Way& way) { return way.stages * (halves_stage_bytes(way) + 1024); }
@@ -414,21 +418,33 @@ class MatrixModel {
   Way with_clocks_of_halves(Way way) const {
     const MatrixShape& shape = way.shape;
     const std::int64_t threads = shape.tile_m * shape.tile_n / (shape.thread_m * shape.thread_n);
-    // Three products. A warpgroup waits for them to end before it adds them to its sums, while another one
-    // may multiply.
+    // Three products, or one. A warpgroup waits for three to end before it adds them to its sums, while
+    // another one may multiply. One product runs on, as of elements of 16 bits.
+    const bool one_half = takes_one_half(way);
+    const double number = one_half ? 1 : 3;
     const auto area = static_cast<double>(shape.tile_m * shape.tile_n);
-    const double products = 3 * area * static_cast<double>(way.tile_k) / 2048;
+    const double products = number * area * static_cast<double>(way.tile_k) / 2048;
     const auto parts =
         static_cast<double>(shape.thread_m / 2 * std::max<std::int64_t>(1, shape.thread_n / 32));
     const double waiting = parts * 2 * (rates_.product_latency + rates_.halves_wait);
     const double read_bytes =
-        3.0 * static_cast<double>(shape.tile_m / 64 * (64 + shape.tile_n) * way.tile_k * 2);
+        number * static_cast<double>(shape.tile_m / 64 * (64 + shape.tile_n) * way.tile_k * 2);
     // Before, all tiles are read as floats and written as halves.
     const auto moved = static_cast<double>((round_up(m_, shape.tile_m) + round_up(n_, shape.tile_n)) *
-                                           round_up(k_, way.tile_k) * batch_ * 8);
-    way.step = rates_.halves_step * std::max(products, filling(halves_stage_bytes(way), read_bytes));
-    way.alone =
-        std::max({way.step, rates_.latency / static_cast<double>(way.stages - 1), products + waiting});
+                                           round_up(k_, way.tile_k) * batch_ * (one_half ? 6 : 8));
+    const double filled = filling(halves_stage_bytes(way), read_bytes);
+    if (one_half) {
+      const double copying =
+          static_cast<double>(halves_stage_bytes(way)) / (16 * 32) * rates_.wide_copy.clocks;
+      const double chained = static_cast<double>(way.tile_k) / 16 * rates_.product_latency;
+      way.step = std::max({products, filled, copying});
+      way.alone = std::max(
+          {way.step, rates_.latency / static_cast<double>(way.stages - 2), rates_.warpgroup_chain * chained});
+    } else {
+      way.step = rates_.halves_step * std::max(products, filled);
+      way.alone =
+          std::max({way.step, rates_.latency / static_cast<double>(way.stages - 1), products + waiting});
+    }
     way.before = moved / rates_.split / multiprocessors() + rates_.launch +
                  pack_clocks_.at(static_cast<std::size_t>(way.packs));
     way.resident = resident_blocks(threads, way.warps, halves_bytes(way) + other_bytes, device_);
@@ -566,7 +582,8 @@ std::optional<Values> best_of_matrices(const Problem& problem, const Groups& gro
 
 std::optional<Values> best_of_halves(const Problem& problem, const Groups& groups, const DeviceFacts& device,
                                      const Rates& rates, std::optional<double> clocks) {
-  return MatrixModel(problem, groups, device, rates).best_halves(clocks);
+  const std::string_view unit = has_one_half(problem, device) ? "wgmma_half" : "wgmma_halves";
+  return MatrixModel(problem, groups, device, rates).best_halves(unit, clocks);
 }
 
 std::optional<double> modelled_clocks(const Problem& problem, const Config& config, const DeviceFacts& device,

@@ -20,8 +20,8 @@ std::int64_t name_of_warps(std::int64_t threads, std::int64_t warps);
 std::optional<Values> best_of_matrices(const Problem& problem, const Groups& groups,
                                        const DeviceFacts& device, const Rates& rates, const Values& way = {});
 
-/// The same for floats that are multiplied by halves in warpgroups. With `clocks` of ordinary multiplications
-/// only if that takes less time.
+/// The same for floats that are multiplied by halves in warpgroups, by one of two where the problem accepts
+/// that. With `clocks` of ordinary multiplications only if that takes less time.
 std::optional<Values> best_of_halves(const Problem& problem, const Groups& groups, const DeviceFacts& device,
                                      const Rates& rates, std::optional<double> clocks = {});
 

@@ -41,10 +41,13 @@ std::vector<Axis> axes(const Problem& problem) {
       {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
       {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
       {VECTOR_OUT, halves(widest_store(problem, of_matrices)), "columns of N that a store moves"},
-      {UNIT, categories({"fma", "tensor_core", "mma", "wgmma", "halves", "packed_halves", "wgmma_halves"}),
+      {UNIT,
+       categories({"fma", "tensor_core", "mma", "wgmma", "halves", "packed_halves", "wgmma_halves", "half",
+                   "packed_half", "wgmma_half"}),
        "what multiplies and adds: tensor_core doubles, mma elements of 8 or 16 bits in a warp, wgmma in "
        "four, halves floats that are split into two of these, packed_halves the same, split before in the "
-       "workspace, wgmma_halves these in four warps"},
+       "workspace, wgmma_halves these in four warps; half, packed_half and wgmma_half likewise floats that "
+       "are rounded to one"},
       {STAGES,
        {3, 2, 4, 1, 6, 8},
        "tiles of each operand that asynchronous copies bring into shared memory; 1: tiles come by way of "
@@ -95,7 +98,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups),
              pieces = has_pieces(problem, groups);
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
-             halves = has_halves(problem, device);
+             halves = has_halves(problem, device), one_half = has_one_half(problem, device);
   const bool wgmma = has_wgmma(device);
   std::array<bool, number_of_packs> boxes = {};
   std::array<std::int64_t, number_of_packs> image_rows = {};  // pixels of an image's row, if boxes read one
@@ -129,16 +132,20 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                 ((splits_floats(c) ? halves : matrices) && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 &&
                  c[THREAD_N] % 8 == 0 && c[TILE_K] % its_terms == 0 && c[SPAN_N] == 1);
        }},
-      {"wgmma and wgmma_halves are of compute capability 9.0 alone. A warpgroup has 32 THREAD_M rows of the "
-       "tile and all its columns, 64, 128 or 256, of wgmma also 32; a tile has 64 terms, of bytes 128, a "
-       "thread at most 128 sums, and STAGES of wgmma is 1, 3 or 4, with LOAD_BY=boxes 2 to 8.",
+      {"wgmma, wgmma_halves and wgmma_half are of compute capability 9.0 alone. A warpgroup has 32 THREAD_M "
+       "rows of the tile and all its columns, 64, 128 or 256, of wgmma also 32; a tile has 64 terms, of "
+       "bytes "
+       "128, a thread at most 128 sums, and STAGES of wgmma is 1, 3 or 4, with LOAD_BY=boxes 2 to 8, of "
+       "wgmma_half 3 or 4.",
        [=](const Config& c) {
          return !uses_fours(c) ||
                 (wgmma && c[TILE_N] == 4 * c[THREAD_N] && 256 % c[TILE_N] == 0 &&
                  c[TILE_N] >= (uses_warpgroups(c) ? 32 : 64) && c[TILE_M] % (32 * c[THREAD_M]) == 0 &&
                  c[TILE_K] == 4 * its_terms && c[THREAD_M] * c[THREAD_N] <= 128 &&
-                 (c[STAGES] != 2 || swizzles_halves(c) || loads_boxes(c)));
+                 (c[STAGES] != 2 || c[UNIT] == "wgmma_halves" || loads_boxes(c)));
        }},
+      {"One half of each float is for problems that accept less accuracy.",
+       [=](const Config& c) { return !takes_one_half(c) || one_half; }},
       {"STAGES is at most 4, but with LOAD_BY=boxes.",
        [](const Config& c) { return c[STAGES] <= 4 || loads_boxes(c); }},
       {"Boxes are for wgmma. The rows of each operand are one dimension of its array, and the terms another; "
@@ -184,9 +191,11 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          const bool splits_in_launch = c[STAGES] > 1 && (c[PACK] == "none" || c[PACK] == "channels");
          return !splits_floats(c) || (packs_halves(c) ? splits_in_launch : c[STAGES] == 1);
        }},
-      {"Floats are split where a sum has enough terms for the error of that to stay below a plain sum's: 40 "
-       "with TILE_K=16, 58 with TILE_K=32, 98 with TILE_K=64.",
-       [=](const Config& c) { return !splits_floats(c) || are_enough_for_halves(k, c[TILE_K]); }},
+      {"Floats are split into two halves where a sum has enough terms for the error of that to stay below a "
+       "plain sum's: 40 with TILE_K=16, 58 with TILE_K=32, 98 with TILE_K=64.",
+       [=](const Config& c) {
+         return !splits_floats(c) || takes_one_half(c) || are_enough_for_halves(k, c[TILE_K]);
+       }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
       {"A thread's sums and what it multiplies fit into 255 registers of 4 bytes.",
@@ -335,7 +344,8 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
 Space::Translation translation(const Groups& groups, const std::shared_ptr<const WidthTable>& widths,
                                const Problem& problem, const DeviceFacts& device) {
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
-             warpgroups = has_warpgroups(problem, device), halves = has_halves(problem, device);
+             warpgroups = has_warpgroups(problem, device), halves = has_halves(problem, device),
+             one_half = has_one_half(problem, device);
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
   const bool has_parts = least_parts(problem, groups) > 1, pieces = has_pieces(problem, groups);
@@ -347,6 +357,7 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
   return [=](const Config& c) {
     Values changed;
     const bool has_unit = uses_tensor_cores(c)     ? tensor_cores
+                          : takes_one_half(c)      ? one_half
                           : splits_floats(c)       ? halves
                           : uses_warpgroups(c)     ? warpgroups
                           : multiplies_matrices(c) ? matrices

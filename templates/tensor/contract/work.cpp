@@ -52,6 +52,7 @@ ContractStage stage_of(const Problem& problem, const Groups& groups, const Confi
                          .threads = tile_threads(c),
                          .halved = splits_floats(c),
                          .packed_halves = packs_halves(c),
+                         .one_half = takes_one_half(c),
                          .swizzled = swizzles_halves(c)});
 }
 
@@ -156,8 +157,9 @@ class Launches {
         tiles_(tiles_m_ * tiles_n_ * size_of(groups_.batch)),
         overlaps_(config[START] == "overlapped"),
         operands_({ArgumentPointer{given_.first.array}, ArgumentPointer{given_.second.array}}) {
+    const bool two_planes = splits_floats(config) && !(packs_halves(config) && takes_one_half(config));
     const std::int64_t stage_bytes = std::max<std::int64_t>(2, config[STAGES]) * config[TILE_K] *
-                                     (config[TILE_M] + config[TILE_N]) * (splits_floats(config) ? 2 : 1) *
+                                     (config[TILE_M] + config[TILE_N]) * (two_planes ? 2 : 1) *
                                      bytes(held_dtype(problem, config));
     resident_ = resident_blocks(tile_threads(config), config[RESIDENT_WARPS], stage_bytes, device);
     parts_ = parts_of(k_.size(), config[SPLIT], config[TILE_K], least_parts(problem, given_), tiles_,
@@ -240,13 +242,16 @@ class Launches {
     add_numbers(arguments, {m_.size(), n_.size(), k_.size(), n_.in_runs, tiles_m_, tiles_n_, tiles[0]});
     add_extents(arguments);
     for (const Stride stride : {&Digit::first, &Digit::second}) add_strides(arguments, stride);
+    // Of each warp and operand a range of sizes, and one of the sample of rows that share a scale.
+    const std::int64_t ranges = swizzles_halves(config_) && takes_one_half(config_) ? 2 : 1;
     operands_ = {first, second};
-    work_.steps.emplace_back(Launch{.kernel = "tensor_contract_split",
-                                    .grid = {tiles[0] + tiles[1]},
-                                    .block = {tile_threads(config_)},
-                                    .dynamic_shared_bytes = layout_.runs_at + tile_threads(config_) / 32 * 8,
-                                    .arguments = std::move(arguments),
-                                    .overlaps_previous = overlaps_});
+    work_.steps.emplace_back(
+        Launch{.kernel = "tensor_contract_split",
+               .grid = {tiles[0] + tiles[1]},
+               .block = {tile_threads(config_)},
+               .dynamic_shared_bytes = layout_.runs_at + tile_threads(config_) / 32 * 8 * ranges,
+               .arguments = std::move(arguments),
+               .overlaps_previous = overlaps_});
   }
 
   // The boxes of an operand, a tile of which they are: of its neighbours 128 bytes, and the rows or terms.

@@ -26,6 +26,7 @@ struct ProductOptions {
   /// "max(out, 0)".
   std::string finish = "out";
   std::optional<ElementType> out_type = std::nullopt;  ///< of the result; nothing: the inputs' type
+  TensorAccuracy accuracy = TensorAccuracy::full;      ///< of products of f32
 };
 
 /// How the matrices of a batch lie in memory.

@@ -34,6 +34,11 @@ using TensorExtents = std::vector<std::pair<std::string, std::int64_t>>;
 /// over sums, which permits far fewer operations for some expressions (docs/derive.md).
 enum class TensorMay { reorder, distribute };
 
+/// What products of two f32 elements may be off by: a rounding of f32, or the error of factors that are
+/// rounded to the 11 bits of TF32, or the 8 of BF16, where that is faster (docs/tensor.md). Nothing is
+/// computed with less than 11. It has no effect for other types and lines.
+enum class TensorAccuracy { full, tf32, bf16 };
+
 /// The options of a problem besides its line.
 struct TensorOptions {
   TensorExtents extents = {};
@@ -44,6 +49,7 @@ struct TensorOptions {
   std::optional<ElementType> out_type = std::nullopt;  ///< of the result; nothing: the inputs' type
   /// The arrays whose elements out of bounds are 0, such as image in image[n,c,y+i-1,x+j-1].
   std::vector<std::string> zero_outside = {};
+  TensorAccuracy accuracy = TensorAccuracy::full;
 };
 
 /// The names of the arrays that the expression reads, in the order of their first use; arrays that only the
