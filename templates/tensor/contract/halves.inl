@@ -512,31 +512,36 @@ template <typename FirstPacked, typename SecondPacked>
 __device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held* first, const Held* second,
                                                          Held* shared, int tiles) {
   constexpr int second_at = stage_layout.second_at, scales_at = stage_layout.ranges_at;
-  constexpr int ahead = shares_scale ? stages - 2 : stages - 1;  // products may read the stage before
   const auto copy = [&](int t, int stage) {
-    copy_packed_halves<FirstPacked, SecondPacked>(shared + stage * stage_elements, first, second, t, tiles);
+    if (t < tiles) {
+      Held* const to = shared + stage * stage_elements;
+      const Held* const from_first = first + static_cast<long long>(t) * packed_elements<FirstPacked>;
+      const Held* const from_second = second + static_cast<long long>(t) * packed_elements<SecondPacked>;
+      copy_halves<FirstPacked>(to, from_first);
+      copy_halves<SecondPacked>(to + second_at, from_second);
+      if (threadIdx.x == 0) {
+        copy_async<scale_elements>(to + scales_at, from_first + 2 * FirstPacked::plane, true);
+        copy_async<scale_elements>(to + scales_at + scale_elements, from_second + 2 * SecondPacked::plane,
+                                   true);
+      }
+    }
+    end_copy_group();
   };
+  constexpr int ahead = shares_scale ? stages - 2 : stages - 1;  // products may read the stage before
 #pragma unroll 1
   for (int t = 0; t < ahead; ++t) copy(t, t);
-  int from = 0, stage = 0;  // of the tile t
-  const auto arrive = [&](int t) {
-    wait_for_copy_groups<larger(0, ahead - 1)>();
-    if constexpr (swizzles_halves) show_to_products();
-    __syncthreads();
-    if constexpr (shares_scale) {
-      copy(t + ahead, stage < 2 ? stage + ahead : stage - 2);
-    } else {
-      copy(t + ahead, stage == 0 ? stages - 1 : stage - 1);
-    }
-  };
+  int stage = 0;  // of the tile t
+  int alike = 0;
   if constexpr (shares_scale) {
     const float scale = *reinterpret_cast<const float*>(first + 2 * FirstPacked::plane) *
                         *reinterpret_cast<const float*>(second + 2 * SecondPacked::plane);
-    const int its_tiles =
-        scale == 0 ? 0 : tiles_of_scale<FirstPacked, SecondPacked>(first, second, tiles, scale);
+    const int end = scale == 0 ? 0 : tiles_of_scale<FirstPacked, SecondPacked>(first, second, tiles, scale);
 #pragma unroll 1
-    for (; from < its_tiles; ++from) {
-      arrive(from);
+    for (; alike < end; ++alike) {
+      wait_for_copy_groups<ahead - 1>();
+      show_to_products();
+      __syncthreads();
+      copy(alike + ahead, stage < 2 ? stage + ahead : stage - 2);
       const Held* const its = shared + stage * stage_elements;
       multiply_by_warpgroups<First, Second, 1>(sums.sum, its, its + second_at);
       stage = stage + 1 == stages ? 0 : stage + 1;
@@ -550,8 +555,15 @@ __device__ __forceinline__ void accumulate_packed_halves(Sums& sums, const Held*
     }
   }
 #pragma unroll 1
-  for (int t = from; t < tiles; ++t) {
-    arrive(t);
+  for (int t = alike; t < tiles; ++t) {
+    wait_for_copy_groups<larger(0, ahead - 1)>();
+    if constexpr (swizzles_halves) show_to_products();
+    __syncthreads();
+    if constexpr (shares_scale) {
+      copy(t + ahead, stage < 2 ? stage + ahead : stage - 2);
+    } else {
+      copy(t + ahead, stage == 0 ? stages - 1 : stage - 1);
+    }
     const Held* const its = shared + stage * stage_elements;
     const float first_scale = *reinterpret_cast<const float*>(its + scales_at);
     const float second_scale = *reinterpret_cast<const float*>(its + scales_at + scale_elements);
