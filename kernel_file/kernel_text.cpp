@@ -70,6 +70,31 @@ bool is_overload(const std::string& name, const std::vector<DeclaredKernel::Para
   });
 }
 
+// True if the word stands before something else than the text of an asm statement.
+bool has_volatile_access(std::string_view code) {
+  for (std::size_t at = 0; (at = find_word(code, "volatile", at)) != std::string_view::npos; ++at) {
+    const std::string before = squeezed(code.substr(0, at).substr(at - std::min<std::size_t>(at, 64)));
+    static const std::regex of_asm(R"([^]*\b(asm|__asm|__asm__)\s?)");
+    if (!std::regex_match(before, of_asm)) return true;
+  }
+  return false;
+}
+
+// True if the code has instructions of PTX, or the functions that make addresses for them.
+bool has_ptx(std::string_view code) {
+  constexpr std::string_view words[] = {"asm",
+                                        "__asm",
+                                        "__asm__",
+                                        "__cvta_generic_to_shared",
+                                        "__cvta_shared_to_generic",
+                                        "__cvta_generic_to_global",
+                                        "__cvta_global_to_generic",
+                                        "__isShared",
+                                        "__isGlobal"};
+  return std::any_of(std::begin(words), std::end(words),
+                     [&](std::string_view word) { return find_word(code, word) != std::string_view::npos; });
+}
+
 std::string includes_text(const std::string& lines, std::string_view code, const HeaderRules& rules) {
   std::string text = "#include \"common/c_names.cuh\"\n" + names_of_system(code);
   bool has_headers = false;
@@ -102,7 +127,8 @@ std::string includes_text(const std::string& lines, std::string_view code, const
   }
   for (const std::string_view twin : twins) text += "#include \"common/" + std::string(twin) + ".cuh\"\n";
   text += library_text(code);
-  if (find_word(code, "volatile") != std::string::npos) text += "#include \"common/volatile_looks.cuh\"\n";
+  if (has_volatile_access(code)) text += "#include \"common/volatile_looks.cuh\"\n";
+  if (has_ptx(code)) text += "#include \"common/ptx.cuh\"\n";
   static const std::regex aligned_shared(R"(\b__shared__\s+alignas\b)");
   if (std::regex_search(code.begin(), code.end(), aligned_shared))
     text += "#include \"common/aligned_shared.cuh\"\n";  // the last: it defines a macro of that name

@@ -32,7 +32,7 @@ using Parameter = long long (*)(int);
 // The shim's result codes, equal to those in tunesmith_shim; host_shared_overrun is another.
 constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5,
               divergent_warp = 6, misaligned = 8, never_signalled = 10, differing_lanes = 11,
-              other_block = 12, grid_waits = 13;
+              other_block = 12, grid_waits = 13, not_shared = 15;
 
 // Ends the launch that this thread runs, from within its kernel.
 thread_local void (*end_launch)(int code) = nullptr;
@@ -360,6 +360,9 @@ class HostExecutable : public Executable {
         return "the lanes of a warp gave one function of matrices (wmma) different pointers";
       case other_block:
         return "a collective of CUB was made for another number of threads than the block has";
+      case not_shared:
+        return "an instruction of inline PTX got a number that is no address of the block's shared memory "
+               "(__cvta_generic_to_shared() gives one)";
       case grid_waits:
         return "threads waited at grid.sync() for others that never arrive, because a block or a thread has "
                "ended or waits elsewhere";

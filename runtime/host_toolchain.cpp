@@ -23,6 +23,7 @@
 #include "generator/error.h"
 #include "runtime/compiler_log.h"
 #include "runtime/processor_time.h"
+#include "runtime/ptx_translation.h"
 #include "runtime/temporary_folder.h"
 #include "runtime/toolchain.h"
 #include "runtime/watch.h"
@@ -268,7 +269,7 @@ class HostToolchain : public Toolchain {
     const fs::path object = scratch.path() / "variant.so";
     const fs::path log = scratch.path() / "log";
     Compilation compiled;
-    if (std::ofstream file(text, std::ios::binary); !(file << source.text).flush()) {
+    if (std::ofstream file(text, std::ios::binary); !(file << with_ptx_translated(source.text)).flush()) {
       compiled.log = "The source could not be written to " + text.string() + "; is the disk full?";
       return compiled;
     }

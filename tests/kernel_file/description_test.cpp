@@ -1417,5 +1417,32 @@ TEST(Description, AnyTextIsAnswered) {
   EXPECT_GT(described, 0);
 }
 
+TEST(Descriptions, InlinePtxIsToldFromVolatileAccesses) {
+  const auto included = [](const std::string& statement) {
+    const auto made = described_op(
+        {.path = "lanes.cu",
+         .cu =
+             "/* tunesmith\n[problem]\nn = [1, 100]\n[arrays]\ny = { extents = [\"n\"], role = \"output\" }\n"
+             "[axes]\nBLOCK = [64]\n[launch]\ngrid = 1\nblock = \"BLOCK\"\n*/\n__global__ void "
+             "lanes(unsigned* y, "
+             "int n) {\n  if (n > BLOCK) return;\n  " +
+             statement + "\n}\n",
+         .description = ""},
+        {});
+    return made->files.at("lanes/includes.h");
+  };
+  const char *ptx = "common/ptx.cuh", *looks = "common/volatile_looks.cuh";
+  for (const char* statement : {"asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(y[0]));",
+                                "__asm__ volatile (\"mov.u32 %0, %%laneid;\" : \"=r\"(y[0]));"}) {
+    EXPECT_THAT(included(statement), HasSubstr(ptx));
+    EXPECT_THAT(included(statement), Not(HasSubstr(looks)));
+  }
+  const std::string shared = included("y[0] = (unsigned)__cvta_generic_to_shared(y);");
+  EXPECT_THAT(shared, HasSubstr(ptx));
+  const std::string look = included("y[0] = *(volatile unsigned*)y;");
+  EXPECT_THAT(look, HasSubstr(looks));
+  EXPECT_THAT(look, Not(HasSubstr(ptx)));
+}
+
 }  // namespace
 }  // namespace tunesmith

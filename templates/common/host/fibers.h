@@ -37,6 +37,7 @@ constexpr int divergent_warp = 6;
 constexpr int never_signalled = 10;
 [[maybe_unused]] constexpr int differing_lanes = 11, other_block = 12, grid_waits = 13;
 constexpr int waits_for_ever = 14;
+[[maybe_unused]] constexpr int not_shared = 15;
 
 struct Fiber {
 #if defined(TUNESMITH_UCONTEXT)

@@ -29,12 +29,7 @@ inline MatrixNumber<T> element_of(unsigned bits) {
 }
 
 inline float sum_of_products(float sum, const double (&row)[16], const double (&column)[16]) {
-  for (int first = 0; first < 16; first += terms_at_once) {
-    double product[terms_at_once];
-    for (int k = 0; k < terms_at_once; ++k) product[k] = row[first + k] * column[first + k];
-    sum = cut_sum(sum, product);
-  }
-  return sum;
+  return sum_in_tensor_cores<terms_at_once>(sum, row, column, 1, 16);
 }
 inline int sum_of_products(int sum, const int (&row)[32], const int (&column)[32]) {
   unsigned all = static_cast<unsigned>(sum);

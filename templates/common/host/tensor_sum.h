@@ -5,6 +5,8 @@
 // GPUs.
 #pragma once
 
+#include "common/host/bits.h"
+
 namespace tunesmith_shim {
 
 // `x` without its bits below 2^`lowest`.
@@ -30,6 +32,23 @@ inline float cut_sum(float sum, const double (&product)[Terms]) {
   if (all == 0) return 0;
   const int last = __builtin_ilogb(all) - 23;  // of the 24 bits, or of a subnormal number
   return static_cast<float>(cut_below(all, last < -149 ? -149 : last));
+}
+
+// A factor of tf32 as a GPU reads it: without its last 13 bits.
+inline double tf32_number(float x) {
+  return static_cast<double>(__uint_as_float(__float_as_uint(x) & 0xffffe000u));
+}
+
+// sum + row * column, `AtOnce` products at a time. The terms of the column are `step` numbers apart.
+template <int AtOnce>
+inline float sum_in_tensor_cores(float sum, const double* row, const double* column, int step, int terms) {
+  for (int first = 0; first < terms; first += AtOnce) {
+    double product[AtOnce];
+    for (int k = 0; k < AtOnce; ++k)
+      product[k] = first + k < terms ? row[first + k] * column[(first + k) * step] : 0;
+    sum = cut_sum(sum, product);
+  }
+  return sum;
 }
 
 }  // namespace tunesmith_shim

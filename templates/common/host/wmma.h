@@ -65,9 +65,7 @@ constexpr bool has_shape(int m, int n, int k) {
 
 // The value with which a product is computed.
 inline double factor_of(double x, double*) { return x; }
-inline double factor_of(float x, float*) {
-  return static_cast<double>(__uint_as_float(__float_as_uint(x) & 0xffffe000u));
-}
+inline double factor_of(float x, float*) { return tf32_number(x); }
 template <typename T>
 inline double factor_of(T x, T*) {
   return static_cast<double>(static_cast<float>(x));
@@ -218,13 +216,7 @@ TUNESMITH_UNWATCHED inline void mma_sync(fragment<accumulator, M, N, K, Result>&
         total = total > 0x7fffffff ? 0x7fffffff : total < -0x7fffffff - 1 ? -0x7fffffff - 1 : total;
       result.x[n] = static_cast<int>(total);
     } else {
-      float total = static_cast<float>(sum.x[n]);
-      for (int first = 0; first < K; first += terms) {
-        double product[terms];
-        for (int k = 0; k < terms; ++k) product[k] = row[first + k] * column[(first + k) * N];
-        total = cut_sum(total, product);
-      }
-      result.x[n] = total;
+      result.x[n] = sum_in_tensor_cores<terms>(static_cast<float>(sum.x[n]), row, column, N, K);
     }
   }
 }
