@@ -93,6 +93,20 @@ std::string failures_text(const TunedProblem& problem) {
   return text;
 }
 
+// Says once that accesses of variants were not watched, and why; empty: all were.
+std::string unwatched_text(const std::vector<TunedProblem>& problems) {
+  std::int64_t count = 0;
+  std::string why;
+  for (const TunedProblem& problem : problems) {
+    count += problem.unwatched;
+    if (why.empty()) why = problem.why_unwatched;
+  }
+  if (count == 0) return "";
+  return "The accesses of " + counted(static_cast<std::size_t>(count), "variant") +
+         " were not watched, because the compiler did not make " + (count == 1 ? "it" : "them") +
+         " for that: only results were compared. It said: " + why + (why.ends_with('\n') ? "" : "\n");
+}
+
 // False for examples without any work: some only show that.
 bool launches_something(const Op& op, const std::string& example) {
   const Problem problem = complete_problem(op, Problem::parse(example));
@@ -220,8 +234,9 @@ void check(CheckRequest& request, int& exit_code) {
   for (const TunedProblem& problem : result.problems) {
     if (!problem.failed.empty()) std::cout << problem.problem << '\n' << failures_text(problem);
   }
-  std::cout << not_checked_text(op, request.options.problems, result.device) << op.name << " on "
-            << result.device.name << ": " << checked.text() << '\n';
+  std::cout << not_checked_text(op, request.options.problems, result.device)
+            << unwatched_text(result.problems) << op.name << " on " << result.device.name << ": "
+            << checked.text() << '\n';
   if (result.interrupted) {
     exit_code = 130;
   } else if (!checked.all_are_right()) {

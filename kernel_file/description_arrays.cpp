@@ -43,7 +43,6 @@ std::string DescriptionReader::why_not(const DeclaredKernel::Parameter& paramete
   if (is_of_problem(parameter))
     return parameter.type + ", the problem's type; leave its dtype out, or give the kernel another type.";
   const CType type = c_type(parameter.type, code_);
-  if (type.is_pointer_to_pointer) return parameter.type + ", a pointer to pointers, which cannot be given.";
   if (!type.dtype || name(*type.dtype) == dtype) return "";
   const DType given = dtype_of({{"dtype", dtype}});
   const bool same_bits = is_whole(given) && is_whole(*type.dtype) && bytes(given) == bytes(*type.dtype);
@@ -52,11 +51,19 @@ std::string DescriptionReader::why_not(const DeclaredKernel::Parameter& paramete
          std::to_string(bytes(*type.dtype)) + (bytes(*type.dtype) == 1 ? " byte" : " bytes") + ".";
 }
 
+void DescriptionReader::refuse_pointers(const toml::node* node, const std::string& begins,
+                                        const DeclaredKernel::Parameter& parameter) const {
+  if (c_type(parameter.type, code_).is_pointer_to_pointer)
+    refuse(node, begins + " " + parameter.type +
+                     ", a pointer to pointers: arrays hold numbers, so none can be given for it. Let the "
+                     "kernel take one array, and compute where each of its parts begins.");
+}
+
 std::string DescriptionReader::dtype_of_pointer(const toml::node& node, const std::string& key,
                                                 const DeclaredKernel::Parameter& parameter) const {
   if (is_of_problem(parameter)) return "";
+  refuse_pointers(&node, key + " is taken by the kernel as", parameter);
   const CType type = c_type(parameter.type, code_);
-  if (type.is_pointer_to_pointer) refuse(&node, key + " is " + why_not(parameter, ""));
   if (!type.ambiguity.empty())
     refuse(&node, key + " is taken by the kernel as " + parameter.type + ", and " + type.ambiguity +
                       ": which one is compiled is not known here. Set dtype = \"…\" to it, or let Tunesmith "
@@ -237,6 +244,7 @@ void DescriptionReader::read_fields(const toml::table& fields, const DeclaredKer
       refuse(dtype,
              key + " has the dtype " + shown(*dtype) + "; allowed are " + listed(described_dtypes) + ".");
     const bool is_judged = parameter != nullptr && !array.dtype.empty();
+    if (is_judged) refuse_pointers(dtype, key + " is taken by the kernel as", *parameter);
     if (const std::string why = is_judged ? why_not(*parameter, array.dtype) : ""; !why.empty())
       refuse(dtype, key + " has the dtype " + array.dtype + ", but the kernel takes it as " + why);
   }

@@ -192,6 +192,7 @@ DescribedArgument DescriptionReader::argument(const toml::node* node,
     refuse(node,
            which + " is a pointer, and its argument is a table; a table gives the members of a struct.");
   if (parameter.is_pointer) {
+    refuse_pointers(node, which + " is of the type", parameter);
     const auto found = std::find_if(made_.arrays.begin(), made_.arrays.end(),
                                     [&](const DescribedArray& one) { return one.name == words; });
     if (found == made_.arrays.end()) {

@@ -93,6 +93,9 @@ class DescriptionReader : private TomlReader {
   // Returns the end of a sentence on why the pointer cannot take an array of that dtype; empty if it can. The
   // elements of a struct are not known, so the description may give it any dtype.
   std::string why_not(const DeclaredKernel::Parameter& parameter, const std::string& dtype) const;
+  // Refuses a pointer to pointers; `begins` is the sentence up to its type.
+  void refuse_pointers(const toml::node* node, const std::string& begins,
+                       const DeclaredKernel::Parameter& parameter) const;
   // Returns the dtype that the pointer's type gives; empty: the dtype of the problem.
   std::string dtype_of_pointer(const toml::node& node, const std::string& key,
                                const DeclaredKernel::Parameter& parameter) const;

@@ -250,9 +250,7 @@ std::string with_ptx_translated(const std::string& text) {
       made += "tunesmith_ptx::" + name + "()";
       refused +=
           "void " + name + "() __attribute__((error(" +
-          quoted_literal("The host does not run this asm statement, because " + translation.problem() +
-                         ". A GPU does: with compute_capability in its description the kernel is one for "
-                         "GPUs alone.") +
+          quoted_literal("The host does not run this asm statement, because " + translation.problem() + ".") +
           "))); ";
     }
     made += one.line_ends;

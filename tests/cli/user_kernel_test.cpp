@@ -1066,6 +1066,42 @@ TEST_F(UserKernelTest, IsCheckedWithoutASearch) {
   EXPECT_EQ(scratch.tunesmith(check).exit_code, 1) << "all are wrong";
 }
 
+TEST_F(UserKernelTest, WhatTheCompilerCannotMakeForTheWatchIsSaidOnce) {
+  const std::string check = "check twice.cu --device host --random 0 --problem n=64";
+  const auto text = [](const std::string& before) {
+    return twice(before + "if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared);
+  };
+  write(text("\n#ifdef TUNESMITH_WATCHED\n#error \"no watch\"\n#endif\n  "));
+  const Outcome unwatched = scratch.tunesmith(check);
+  EXPECT_EQ(unwatched.exit_code, 0) << unwatched.out << unwatched.err;
+  EXPECT_THAT(unwatched.out,
+              HasSubstr("The accesses of 4 variants were not watched, because the compiler did "
+                        "not make them for that: only results were compared. It said: "));
+  EXPECT_THAT(unwatched.out, HasSubstr("no watch"));
+  write(text(""));
+  EXPECT_THAT(scratch.tunesmith(check).out, Not(HasSubstr("not watched")));
+}
+
+// What the host does not run of inline PTX is named; what it runs is checked.
+TEST_F(UserKernelTest, InlinePtxIsChecked) {
+  const std::string check = "check twice.cu --device host --random 0 --problem n=1000";
+  const std::string twice_by_ptx =
+      "if (i < n * PART / PART) {\n    float two;\n    asm(\"add.f32 %0, %1, \"\n        \"%1;\" "
+      ": \"=f\"(two) : \"f\"(x[i]));\n    ";
+  write(twice(twice_by_ptx + "asm volatile(\"st.global.f32 [%0], %1;\" :: \"l\"(y + i), \"f\"(two));\n  }",
+              compared));
+  const Outcome right = scratch.tunesmith(check);
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  write(twice(twice_by_ptx + "asm volatile(\"st.async.f32 [%0], %1;\" :: \"l\"(y + i), \"f\"(two));\n  }",
+              compared));
+  const Outcome refused = scratch.tunesmith(check);
+  EXPECT_EQ(refused.exit_code, 1) << refused.out << refused.err;
+  EXPECT_THAT(refused.out + refused.err, HasSubstr("twice.cu:24:"));
+  EXPECT_THAT(refused.out + refused.err,
+              HasSubstr("The host does not run this asm statement, because it does not know the "
+                        "instruction st.async.f32."));
+}
+
 TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   std::string text = twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared);
   text.replace(text.find("if (i < n) y[i] = x[i] + x[i]"), 10, "          ");

@@ -254,7 +254,14 @@ TEST(Description, AnArrayHasTheTypeOfItsPointer) {
             "scale.cu, line 6: The array c has the dtype i32, but the kernel takes it as unsigned long "
             "long*, whose "
             "elements are u64 of 8 bytes.");
-  EXPECT_NE(complaint(with_pointer("float**", "")), "");
+  const std::string one_array =
+      " float**, a pointer to pointers: arrays hold numbers, so none can be given for it. Let the kernel "
+      "take "
+      "one array, and compute where each of its parts begins.";
+  EXPECT_EQ(complaint(with_pointer("float**", "")),
+            "scale.cu, line 6: The array c is taken by the kernel as" + one_array);
+  EXPECT_EQ(complaint(with_pointer("float**", ", dtype = \"u64\"")),
+            "scale.cu, line 6: The array c is taken by the kernel as" + one_array);
   // Wide types need their alignment.
   const auto alignment = [&](const KernelFile& text) {
     const auto own = described_op(text, {});

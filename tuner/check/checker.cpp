@@ -344,7 +344,9 @@ std::optional<CheckFailure> Checker::judge_asked(const Template& tmpl, const Con
 std::optional<CheckFailure> Checker::check(const Template& tmpl, const Config& config, Executable& executable,
                                            const Work& work, MeasureReply& reply) {
   if (host_ && op_.user_kernel != nullptr) {
-    if (auto failure = watched_.run(tmpl, config, asked_, companions_, reply.lost)) return failure;
+    auto failure = watched_.run(tmpl, config, asked_, companions_, reply.lost);
+    reply.unwatched = watched_.unwatched();
+    if (failure) return failure;
   }
   if (auto failure = check_companions(tmpl, config, executable, reply)) return failure;
   const auto start = processor_time();

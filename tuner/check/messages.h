@@ -15,7 +15,7 @@
 namespace tunesmith {
 
 /// Increased with every change to a message below.
-inline constexpr std::int32_t protocol_version = 9;
+inline constexpr std::int32_t protocol_version = 10;
 
 /// The first message of either kind of worker: says what it is, or why it cannot work.
 struct Hello {
@@ -159,14 +159,15 @@ struct MeasureReply {
   double max_error = 0;        ///< largest |error| / permitted error, over all the problems that were checked
   std::int32_t registers = 0;
   std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0, local_bytes = 0;
-  bool lost = false;  ///< the device cannot be used by this process any more; it ends now
+  std::string unwatched;  ///< why its accesses were not watched on the host; empty: they were, or need not be
+  bool lost = false;      ///< the device cannot be used by this process any more; it ends now
   double load_s = 0, check_s = 0, time_s = 0;  ///< time of each phase
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.verdict, self.reason, self.samples_us, self.loads, self.clock_mhz, self.throttled,
             self.energy_uj, self.loaded, self.compared, self.max_error, self.registers,
-            self.static_shared_bytes, self.dynamic_shared_bytes, self.local_bytes, self.lost, self.load_s,
-            self.check_s, self.time_s);
+            self.static_shared_bytes, self.dynamic_shared_bytes, self.local_bytes, self.unwatched, self.lost,
+            self.load_s, self.check_s, self.time_s);
   }
 };
 

@@ -153,12 +153,14 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
   if (!toolchain_) return std::nullopt;
   const Source source = render(op_, tmpl, asked.problem(), config, "host");
   const Compilation compiled = toolchain_->compile(source);
-  // A variant that this compiler cannot watch is checked without watching.
-  if (!compiled.ok) return std::nullopt;
   blocks_wait_ = false;
   has_signals_ = false;
   unset_.reset();
   overflows_.clear();
+  unwatched_ = compiled.ok || compiled.is_late ? compiled.log : located(compiled.log, source.text);
+  // A variant that this compiler cannot watch is checked without watching.
+  if (!compiled.ok) return std::nullopt;
+  unwatched_.clear();
   const Variant variant{tmpl, config, source, compiled.bytes};
   const Values constants = compiled_in(op_, tmpl, asked.problem());
   accesses_ = 0;

@@ -107,6 +107,10 @@ void add_counts(TunedProblem& result, const Findings& findings) {
   result.measured = findings.measured;
   result.known = findings.known;
   result.worst_us = findings.worst_us;
+  for (const Trial& trial : findings.trials) {
+    if (trial.reply.unwatched.empty()) continue;
+    if (++result.unwatched == 1) result.why_unwatched = trial.reply.unwatched;
+  }
   if (findings.trials.empty() || !findings.trials.front().variant.is_base) return;
   const MeasureReply& base = findings.trials.front().reply;
   if (base.verdict != Verdict::ok) result.base_fault = std::string(name(base.verdict)) + ": " + base.reason;

@@ -139,6 +139,8 @@ struct TunedProblem {
   /// The verdicts of the variants that the search proposed, including those of earlier runs.
   std::map<Verdict, std::int64_t> verdicts;
   std::vector<FailedVariant> failed;  ///< with modes::checks
+  std::int64_t unwatched = 0;         ///< variants whose accesses could not be watched on the host
+  std::string why_unwatched;          ///< what the compiler said of the first of them
   std::int64_t measured = 0;          ///< verdicts of this run
   std::int64_t known = 0;             ///< verdicts taken from the database
   std::int64_t variants = 0;          ///< in the search space
