@@ -45,6 +45,7 @@ constexpr PtxInstruction ptx_instructions[] = {
     {"cp", "async wait_all", "cp_async_wait_all", 0, 0},
     {"ldmatrix", "sync aligned m8n8 x1/x2/x4 [trans] shared/shared::cta b16", "ldmatrix", 2, 2},
     {"stmatrix", "sync aligned m8n8 x1/x2/x4 [trans] shared/shared::cta b16", "stmatrix", 2, 2, true},
+    {"movmatrix", "sync aligned m8n8 trans b16", "movmatrix", 2, 2},
     {"mma", "sync aligned @shape(m16n8k16/m16n8k8) row col =false (f32/f16) (f16) (f16) (f32/f16)", "mma", 4,
      4, true},
     {"mma", "sync aligned @shape(m16n8k16/m16n8k8) row col =false (f32) (bf16) (bf16) (f32)", "mma", 4, 4,
@@ -72,7 +73,7 @@ constexpr PtxInstruction ptx_instructions[] = {
     {"red", "@order @scope @space <and/or/xor> (b32/b64)", "red", 2, 2},
     {"red", "@order @scope @space <inc/dec> (u32)", "red", 2, 2},
     {"membar", "<cta/gl/sys>", "membar", 0, 0},
-    {"fence", "?acq_rel/sc <cta/gpu/cluster/sys>", "fence", 0, 0},
+    {"fence", "?acq_rel/sc/acquire/release <cta/gpu/cluster/sys>", "fence", 0, 0},
     {"prefetch", "?global L1/L2", "nothing", 1, 1},
     {"prefetch", "?global L2::evict_last/L2::evict_normal", "nothing", 1, 1},
     {"prefetchu", "L1", "nothing", 1, 1},
@@ -100,6 +101,7 @@ constexpr PtxInstruction ptx_instructions[] = {
     {"elect", "sync", "elect", 2, 2},
     {"nanosleep", "u32", "nanosleep", 1, 1},
     {"trap", "", "trap", 0, 0},
+    {"brkpt", "", "trap", 0, 0},
     {"griddepcontrol", "wait/launch_dependents", "nothing", 0, 0},
 
     // whole numbers and bits
@@ -133,6 +135,7 @@ constexpr PtxInstruction ptx_instructions[] = {
     {"abs", "(s16/s32/s64)", "abs_whole", 2, 2},
     {"neg", "(s16/s32/s64)", "neg_whole", 2, 2},
     {"sad", TUNESMITH_WHOLE, "sad", 4, 4},
+    {"vabsdiff4", "u32 u32 u32 add", "vabsdiff4_add", 4, 4},
     {"dp4a", "(u32/s32) (u32/s32)", "dp4a", 4, 4},
     {"and", "(pred/b16/b32/b64)", "bit_and", 3, 3},
     {"or", "(pred/b16/b32/b64)", "bit_or", 3, 3},

@@ -186,11 +186,7 @@ class StatementReader {
         operand.expression += word;
       }
       to.push_back(std::move(operand));
-      ++at;
-      if (at < section.size() && !is(",")) {
-        fail("its operands are put together of macros");
-        return;
-      }
+      if (at + 1 < section.size() && scanner_.of(section[at + 1]) == ",") ++at;  // nvcc needs no comma
     }
   }
 

@@ -27,6 +27,17 @@ inline void stmatrix(Address row, Registers<Register, N> from, int line = __buil
   tunesmith_shim::store_rows<Turned>(matrix, has_row ? pointer_of<Space::shared>(row) : nullptr, line);
 }
 
+// Turns a matrix whose row g stands in lanes 4 g to 4 g + 3.
+template <typename Register, typename A>
+inline void movmatrix(Register& to, const A& a, int line = __builtin_LINE()) {
+  tunesmith_shim::meet(~0u, get<u32>(a), line);
+  const int g = tunesmith_shim::running->lane / 4, t = tunesmith_shim::running->lane % 4;
+  const auto of = [&](int row) {
+    return tunesmith_shim::given<u32>(4 * row + g / 2) >> 16 * (g % 2) & 0xffffu;
+  };
+  set(to, of(2 * t) | of(2 * t + 1) << 16);
+}
+
 // Elements as the factors of mma.h have them.
 template <typename T>
 struct FactorOf {

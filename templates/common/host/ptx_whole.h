@@ -226,6 +226,16 @@ inline void mad24_lo(Register& to, const A& a, const B& b, const C& c) {
   set(to, static_cast<T>(factor + get<u32>(c)));
 }
 
+template <typename Register, typename A, typename B, typename C>
+inline void vabsdiff4_add(Register& to, const A& a, const B& b, const C& c) {
+  auto sum = get<u32>(c);
+  for (int n = 0; n < 32; n += 8) {
+    const u32 x = get<u32>(a) >> n & 255u, y = get<u32>(b) >> n & 255u;
+    sum += x < y ? y - x : x - y;
+  }
+  set(to, sum);
+}
+
 // Factors of bytes, which may be signed or not each.
 template <typename TA, typename TB, typename Register, typename A, typename B, typename C>
 inline void dp4a(Register& to, const A& a, const B& b, const C& c) {

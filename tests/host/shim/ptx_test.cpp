@@ -146,6 +146,12 @@ TEST(Ptx, WholeNumbersOf32Bits) {
            c += u32(static_cast<std::int8_t>(a >> n) * static_cast<std::int8_t>(b >> n));
          return c;
        }},
+      {"vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;",
+       [](U32 a, U32 b, U32 c) {
+         for (int n = 0; n < 32; n += 8)
+           c += static_cast<U32>(std::abs(s32(a >> n & 255U) - s32(b >> n & 255U)));
+         return c;
+       }},
       {"sad.u32 %0, %1, %2, %3;", [](U32 a, U32 b, U32 c) { return c + (a < b ? b - a : a - b); }},
       {"{ .reg .pred p; setp.lt.s32 p, %1, %2; selp.b32 %0, %1, %3, p; }",
        [](U32 a, U32 b, U32 c) { return s32(a) < s32(b) ? a : c; }},
@@ -310,7 +316,7 @@ extern "C" __global__ void ENTRY(kernel)(unsigned* out, const unsigned* in) {
   out[9] = b + c + d;
   float f;
   asm volatile("atom.global.add.f32 %0, [%1], %2;" : "=f"(f) : "l"(out + 10), "f"(1.5f));
-  asm volatile("prefetch.global.L2 [%0];\nmembar.gl;\nfence.acq_rel.gpu;" :: "l"(in));
+  asm volatile("prefetch.global.L2 [%0];\nmembar.gl;\nfence.acq_rel.gpu;" :: "l"(in) "r"(a));
   asm volatile("" ::: "memory");
   unsigned long long policy;
   asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
@@ -436,9 +442,10 @@ extern "C" __global__ void ENTRY(kernel)(unsigned* out) {
   asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};\n" :: "r"(at + 256), "r"(r[0]));
   __syncwarp();
   out[224 + t] = rows[16 + t / 4][2 * (t % 4)];
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out[256 + t]) : "r"(r[0]));
 })",
                              {}, {32});
-  std::vector<U32> out(256);
+  std::vector<U32> out(288);
   ASSERT_EQ(kernel.run({out.data()}), 0);
   for (U32 t = 0; t < 32; ++t) {
     const U32 g = t / 4, pair = t % 4 * 2;
@@ -452,6 +459,7 @@ extern "C" __global__ void ENTRY(kernel)(unsigned* out) {
     }
     EXPECT_EQ(out[192 + t], out[t]);
     EXPECT_EQ(out[224 + t], 8 * pair + g);
+    EXPECT_EQ(out[256 + t], (8 * pair + g) | (8 * pair + 8 + g) << 16);
   }
 }
 
