@@ -15,10 +15,6 @@ std::uint8_t eighths_of_octaves(double value) {
   return static_cast<std::uint8_t>(std::clamp(std::round(8 * std::log2(std::max(1.0, value))), 0.0, 255.0));
 }
 
-double volume(const Extent& extent) {
-  return static_cast<double>(extent.x) * static_cast<double>(extent.y) * static_cast<double>(extent.z);
-}
-
 }  // namespace
 
 bool uses_launch_shapes(const Weights& weights) {
@@ -29,17 +25,17 @@ bool uses_launch_shapes(const Weights& weights) {
 }
 
 LaunchShape launch_shape(const Op& op, const Problem& problem, const Work& work) {
-  double threads = 0, most = 0, launches = 0, block = 0;
+  double most = 0, launches = 0, block = 0;
   for (const Step& step : work.steps) {
     const Launch* const launch = std::get_if<Launch>(&step);
     if (launch == nullptr) continue;
-    const double its_block = volume(launch->block), its_threads = volume(launch->grid) * its_block;
     ++launches;
-    threads += its_threads;
-    if (its_threads > most) block = its_block;
+    const double its_threads = threads_of(*launch);
+    if (its_threads > most) block = volume(launch->block);
     most = std::max(most, its_threads);
   }
   if (launches == 0) return {};
+  const double threads = threads_of(work);
   return {{eighths_of_octaves(threads), eighths_of_octaves(op.flops(problem) / std::max(1.0, threads)),
            eighths_of_octaves(launches), eighths_of_octaves(block)}};
 }

@@ -350,21 +350,30 @@ std::function<std::string(std::string_view)> files_of(const std::filesystem::pat
   };
 }
 
+constexpr std::uintmax_t most_table_bytes = std::uintmax_t{16} << 20;  // some 20 builds with other times
+
 // Computes the tables' factors, or takes those of an earlier build if it had the same times.
 void solve(std::vector<DeviceTable>& tables, const std::filesystem::path& cache) {
+  const std::string factors = ".factors";
   std::filesystem::create_directories(cache);
   for (DeviceTable& one : tables) {
     const Op& op = find_op(one.table.op);
     if (uses_launch_shapes(one.table.weights)) find_launch_shapes(op, one.device, one.table);
     const std::uint64_t key = solution_key(op, one.table);
-    const std::filesystem::path kept = cache / (op.name + "_" + std::to_string(key) + ".factors");
+    const std::string name = op.name + "_" + std::to_string(key);
+    const std::filesystem::path kept = cache / (name + factors);
     read_factors(read_file(kept), one.table);
-    if (one.table.solved_from == key) continue;
+    if (one.table.solved_from == key) {
+      std::error_code ignored;
+      std::filesystem::last_write_time(kept, std::filesystem::file_time_type::clock::now(), ignored);
+      continue;
+    }
     solve_table(op, one.device, one.table, std::max(1u, std::thread::hardware_concurrency()));
-    const std::filesystem::path part = kept.string() + "." + std::to_string(::getpid());
+    const std::filesystem::path part = cache / (name + "." + std::to_string(::getpid()) + factors);
     write_file(part, write_factors(one.table));
     std::filesystem::rename(part, kept);  // another build may read it now
   }
+  trim_folder(cache, most_table_bytes, factors);
 }
 
 // Files that are compressed together.

@@ -74,9 +74,7 @@ std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,
       const std::int64_t most = device.kind == DeviceKind::host ? most_host_threads_together
                                                                 : std::int64_t{device.multiprocessors} *
                                                                       device.max_threads_per_multiprocessor;
-      const double threads = static_cast<double>(grid.x) * static_cast<double>(grid.y) *
-                             static_cast<double>(grid.z) * static_cast<double>(block.x * block.y * block.z);
-      if (most > 0 && threads > static_cast<double>(most))
+      if (most > 0 && threads_of(*launch) > static_cast<double>(most))
         return "The kernel " + launch->kernel +
                " waits for its whole grid (grid.sync()), so all of its threads must run at the same time, "
                "but " +

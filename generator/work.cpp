@@ -42,6 +42,20 @@ std::int64_t parameter_bytes(const Launch& launch) {
   return bytes;
 }
 
+double volume(const Extent& extent) {
+  return static_cast<double>(extent.x) * static_cast<double>(extent.y) * static_cast<double>(extent.z);
+}
+
+double threads_of(const Launch& launch) { return volume(launch.grid) * volume(launch.block); }
+
+double threads_of(const Work& work) {
+  double threads = 0;
+  for (const Step& step : work.steps) {
+    if (const auto* launch = std::get_if<Launch>(&step)) threads += threads_of(*launch);
+  }
+  return threads;
+}
+
 bool reentrant(const Work& work) {
   return work.takes_turns || std::none_of(work.steps.begin(), work.steps.end(), [](const Step& step) {
            return std::holds_alternative<ConstantCopy>(step);

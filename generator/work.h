@@ -134,6 +134,11 @@ struct Work {
   std::vector<WorkspaceArray> workspace_arrays = {};
 };
 
+/// A product of numbers that an int64 may not hold.
+double volume(const Extent& extent);
+double threads_of(const Launch& launch);
+double threads_of(const Work& work);  ///< of all its launches
+
 bool reentrant(const Work& work);  ///< true if no step keeps state in the module, or launches take turns
 
 /// The bytes of all parameters of a launch's kernel, each at a multiple of its alignment.

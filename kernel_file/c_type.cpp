@@ -114,8 +114,7 @@ std::vector<std::string> aliases(std::string_view name, std::string_view text) {
     } else if (is_enum(before) && (next.starts_with('{') || next.starts_with(':'))) {
       add(next.starts_with('{') ? "int" : next.substr(1, next.find_first_of("{;") - 1));
     } else if (next.starts_with(';') &&
-               text.substr(0, at).find_last_not_of(" \n\t") != std::string_view::npos &&
-               text[text.substr(0, at).find_last_not_of(" \n\t")] == '}') {  // typedef enum { … } name;
+               trimmed(text.substr(0, at)).ends_with('}')) {  // typedef enum { … } name;
       const std::size_t open = text.rfind('{', at);
       std::string_view head = trimmed(text.substr(0, open == std::string_view::npos ? 0 : open));
       if (const std::size_t last = head.find_last_of(";{}"); last != std::string_view::npos)

@@ -48,20 +48,15 @@ std::string with_plain_products(std::string text) {
       const std::size_t open = skip_space(text, at + name.size());
       const std::size_t behind =
           open < text.size() && text[open] == '(' ? behind_close(text, open) : std::string::npos;
-      std::size_t comma = std::string::npos;
-      int depth = 0;
-      for (std::size_t i = open; behind != std::string::npos && i < behind; ++i) {
-        if (text[i] == '(') ++depth;
-        if (text[i] == ')') --depth;
-        if (text[i] == ',' && depth == 1) comma = i;
-      }
-      if (comma == std::string::npos) {
+      std::vector<std::string_view> factors;
+      if (behind != std::string::npos)
+        factors = split_at_commas(std::string_view(text).substr(open + 1, behind - open - 2));
+      if (factors.size() != 2) {
         at += name.size();
         continue;
       }
-      text.replace(behind - 1, 1, "))");
-      text.replace(comma, 1, ") * (");
-      text.replace(at, open - at + 1, "((");
+      text.replace(at, behind - at,
+                   "((" + std::string(factors[0]) + ") * (" + std::string(factors[1]) + "))");
     }
   }
   return text;

@@ -490,21 +490,12 @@ Space space_of(const Facts& facts, const Problem& problem) {
 }
 
 double threads_of(const Facts& facts, const Problem& problem) {
-  double threads = 0;
   try {
     const Config base = space_of(facts, problem).complete({});
-    for (const Step& step : checked_work(facts, facts->description.launches, problem, base).steps) {
-      const auto* launch = std::get_if<Launch>(&step);
-      if (launch == nullptr) continue;
-      const auto product = [](const Extent& extent) {
-        return static_cast<double>(extent.x) * static_cast<double>(extent.y) * static_cast<double>(extent.z);
-      };
-      threads += product(launch->grid) * product(launch->block);
-    }
+    return tunesmith::threads_of(checked_work(facts, facts->description.launches, problem, base));
   } catch (const UsageError&) {
     return std::numeric_limits<double>::infinity();
   }
-  return threads;
 }
 
 std::string why_no_launch(const Facts& facts, const Problem& problem) {

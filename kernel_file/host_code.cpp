@@ -316,19 +316,12 @@ namespace {
 
 std::optional<HostExpression> parsed(const std::string& words) { return parsed_expression(words); }
 
-// Splits at commas outside of parentheses, brackets and braces.
 std::vector<std::string> arguments_of(std::string_view list) {
   std::vector<std::string> all;
-  int depth = 0;
-  std::size_t from = 0;
-  for (std::size_t at = 0; at <= list.size(); ++at) {
-    const char c = at < list.size() ? list[at] : ',';
-    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
-    if (c != ',' || (depth > 0 && at < list.size())) continue;
-    std::string one = squeezed(list.substr(from, at - from));
+  for (const std::string_view part : split_at_commas(list)) {
+    std::string one = squeezed(part);
     if (one.starts_with(' ')) one.erase(0, 1);
     all.push_back(std::move(one));
-    from = at + 1;
   }
   if (all.size() == 1 && all.front().empty()) all.clear();
   return all;

@@ -25,6 +25,21 @@ std::size_t find_word(std::string_view text, std::string_view word, std::size_t 
   return at;
 }
 
+std::vector<std::string_view> split_at_commas(std::string_view list) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  std::size_t from = 0;
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    const char c = list[at];
+    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+    if (c != ',' || depth > 0) continue;
+    parts.push_back(list.substr(from, at - from));
+    from = at + 1;
+  }
+  parts.push_back(list.substr(from));
+  return parts;
+}
+
 std::size_t line_begin(std::string_view text, std::size_t at) {
   const std::size_t end = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
   return end == std::string_view::npos ? 0 : end + 1;

@@ -18,6 +18,9 @@ std::size_t find_word(std::string_view text, std::string_view word, std::size_t 
 /// does.
 std::size_t behind_close(std::string_view text, std::size_t open);
 
+/// Splits at commas outside of parentheses, brackets and braces. An empty text has one empty part.
+std::vector<std::string_view> split_at_commas(std::string_view list);
+
 std::size_t line_begin(std::string_view text, std::size_t at);
 std::size_t line_end(std::string_view text, std::size_t at);
 int line_number(std::string_view text, std::size_t at);

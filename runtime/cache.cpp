@@ -108,7 +108,7 @@ std::optional<std::string> BinaryCache::put(const Source& source, const std::str
   return failed(why);
 }
 
-void BinaryCache::trim(std::uintmax_t most_bytes) const {
+void trim_folder(const fs::path& folder, std::uintmax_t most_bytes, const fs::path& extension) {
   struct CachedFile {
     fs::file_time_type used;
     std::uintmax_t bytes;
@@ -117,9 +117,10 @@ void BinaryCache::trim(std::uintmax_t most_bytes) const {
   std::vector<CachedFile> entries;
   std::uintmax_t total = 0;
   std::error_code error;
-  if (folder_.empty()) return;
-  for (fs::recursive_directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+  if (folder.empty()) return;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;  // another process may trim too
+    if (!extension.empty() && at->path().extension() != extension) continue;
     if (!at->is_regular_file(gone)) continue;
     CachedFile entry{at->last_write_time(gone), at->file_size(gone), at->path()};
     if (gone) continue;

@@ -17,6 +17,11 @@ std::filesystem::path user_cache_folder();
 
 constexpr std::uintmax_t most_cached_bytes = std::uintmax_t{1} << 30;  ///< some 30'000 binaries of a GPU
 
+/// Removes the least recently used files of a folder and its subfolders until they hold at most this many
+/// bytes. `extension`: files with other extensions are not counted; empty: all are.
+void trim_folder(const std::filesystem::path& folder, std::uintmax_t most_bytes,
+                 const std::filesystem::path& extension = {});
+
 class BinaryCache {
  public:
   /// With an empty folder the cache remembers nothing.
@@ -39,9 +44,8 @@ class BinaryCache {
   std::optional<std::string> put(const Source& source, const std::string& bytes,
                                  const std::string& toolchain = "") const;
 
-  /// Removes the least recently used entries until the folder and its subfolders hold at most this many
-  /// bytes.
-  void trim(std::uintmax_t most_bytes) const;
+  /// Removes the least recently used entries, as trim_folder().
+  void trim(std::uintmax_t most_bytes) const { trim_folder(folder_, most_bytes); }
 
  private:
   std::filesystem::path folder_;

@@ -27,10 +27,10 @@ spend "build" 350 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUN
   -DPython_EXECUTABLE="$PWD/$python_for_tests"
 jobs=$(($(nproc) + 1)) # some tests wait for the disk, or for a process that is to hang
 say "Testing"
-# with_shared_kernels COMMAND...: its tests compile a kernel for the host once for all of them, and for the runs of the next days.
 export TUNESMITH_COMPILED=$kept/tests
 mkdir -p "$TUNESMITH_COMPILED"
 find "$TUNESMITH_COMPILED" -type f -mtime +3 -delete
+# with_shared_kernels COMMAND...: its tests compile a kernel for the host once for all of them, and for the runs of the next days.
 with_shared_kernels() { TUNESMITH_COMPILER=$(command -v "${TUNESMITH_CXX:-c++}") TUNESMITH_CXX=$PWD/tests/compile_once.sh "$@"; }
 spend "tests" 600 with_shared_kernels ctest --preset cuda -j "$jobs" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then

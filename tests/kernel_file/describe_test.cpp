@@ -559,7 +559,8 @@ TEST(Describe, OldAndNewFormsAreRead) {
       "#define IMUL(a, b) __mul24(a, b)\n#if __CUDA_ARCH__ >= 800\n__global__ void __launch_bounds__(256, "
       "2)\n#else\n"
       "__global__ void __launch_bounds__(256)\n#endif\n"
-      "twice(const float* x, float* y, int n) {\n  int i = IMUL(blockIdx.x, blockDim.x) + threadIdx.x;\n"
+      "twice(const float* x, float* y, int n) {\n  int i = IMUL(IMUL(blockIdx.x, 1), blockDim.x) + "
+      "threadIdx.x;\n"
       "  using Load = cub::BlockLoad<float, 128, 1, cub::BLOCK_LOAD_TRANSPOSE>;\n  if (i < n) y[i] = 2 * "
       "x[i];\n}\n");
   EXPECT_THAT(text, HasSubstr("y = { extents = [\"n\"], role = \"output\" }"));

@@ -18,20 +18,6 @@ constexpr double patience_s = 1;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-double threads_of(const Work& work) {
-  double threads = 0;
-  for (const Step& step : work.steps) {
-    const auto* const launch = std::get_if<Launch>(&step);
-    if (launch == nullptr) continue;
-    double all = 1;
-    for (const std::int64_t size :
-         {launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z})
-      all *= static_cast<double>(size);
-    threads += all;
-  }
-  return threads;
-}
-
 Budget budget_of(const ProblemTask& task, const SearchOptions& options) {
   if (!task.mode.searches()) return {};
   Budget budget = Budget::parse(options.budget);

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# Solved tables that no build has used for long are removed from the folder that builds share; those that a build uses stay, and so do kernels.
+cmake_minimum_required(VERSION 3.25)
+
+function(pack)
+  execute_process(COMMAND "${pack}" "${generated}" "${folder}/packed.cpp" "${folder}/packed.bin" nvidia_h100_80gb_hbm3 "cache=${folder}/kept"
+                  COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+function(add_old file size time)
+  execute_process(COMMAND truncate -s ${size} "${file}" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND touch -d ${time} "${file}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE "${folder}")
+file(MAKE_DIRECTORY "${folder}/kept/compiler")
+pack()
+file(GLOB solved "${folder}/kept/*.factors")
+if(NOT solved)
+  message(FATAL_ERROR "tunesmith_pack keeps no solved table.")
+endif()
+foreach(file IN LISTS solved)
+  add_old("${file}" +0 2020-01-01)
+endforeach()
+add_old("${folder}/kept/histogram_1.factors" 12M 2021-01-01)
+add_old("${folder}/kept/reduce_2.factors" 12M 2022-01-01)
+add_old("${folder}/kept/compiler/kernel" 12M 2019-01-01)
+pack()
+foreach(file IN ITEMS ${solved} "${folder}/kept/reduce_2.factors" "${folder}/kept/compiler/kernel")
+  if(NOT EXISTS "${file}")
+    message(FATAL_ERROR "${file} is removed.")
+  endif()
+endforeach()
+if(EXISTS "${folder}/kept/histogram_1.factors")
+  message(FATAL_ERROR "The table that was used longest ago stays, and there are 24 MiB of them.")
+endif()
+file(REMOVE_RECURSE "${folder}")
