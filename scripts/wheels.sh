@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes wheels of the Python package for the installed Pythons, repairs them for a stated manylinux, and tests each in a fresh environment:
-# scripts/wheels.sh [PYTHON...]. 3.10, 3.11 and the free-threaded 3.14t have their own wheel, 3.12 and later share one (abi3) that is tested on each. All are made of
+# scripts/wheels.sh [PYTHON...]. 3.10, 3.11 and the free-threaded 3.13t and 3.14t have their own wheel, 3.12 and later share one (abi3) that is tested on each. All are made of
 # one build: the library does not depend on Python. scripts/wheels.sh --built FOLDER takes the files that a build with TUNESMITH_PYTHON=ON
 # has compiled already, only for that build's Python. The wheels are in build/wheels afterwards. Variables of the build, such as TUNESMITH_TARGETS=host
 # TUNESMITH_FAST_BUILD=ON, are for trials.
@@ -16,7 +16,7 @@ if [[ ${1:-} == --built ]]; then
 fi
 pythons=("$@")
 if ((${#pythons[@]} == 0)); then
-  for version in 3.10 3.11 3.12 3.13 3.14 3.14t; do
+  for version in 3.10 3.11 3.12 3.13 3.13t 3.14 3.14t 3.15; do
     found=
     for python in "python$version" "$HOME"/.pyenv/versions/"${version%t}".*"${version##*[0-9]}"/bin/python; do
       "$python" -c 'import ensurepip, ctypes, sys; assert f"{sys.version_info[0]}.{sys.version_info[1]}{sys.abiflags}" == sys.argv[1]' "$version" 2>/dev/null || continue
@@ -27,13 +27,13 @@ if ((${#pythons[@]} == 0)); then
     [[ $found ]] || missing+=("$version")
   done
 fi
-((${#pythons[@]})) || die "There is no Python from 3.10 to 3.14; name one: scripts/wheels.sh /path/to/python3.12"
+((${#pythons[@]})) || die "There is no Python from 3.10 to 3.15; name one: scripts/wheels.sh /path/to/python3.12"
 tell_missing() {
   ((${#missing[@]} == 0)) || say "Not installed here, so neither made for nor tested on: ${missing[*]}. \"pyenv install ${missing[*]}\", then scripts/wheels.sh again."
 }
 tell_missing
 options=()
-for name in TUNESMITH_TARGETS TUNESMITH_FAST_BUILD TUNESMITH_WERROR TUNESMITH_CUDA TUNESMITH_FREE_THREADED; do
+for name in TUNESMITH_TARGETS TUNESMITH_FAST_BUILD TUNESMITH_WERROR TUNESMITH_CUDA; do
   [[ -z ${!name:-} ]] || options+=("-D$name=${!name}")
 done
 

@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "bind.h"
@@ -63,7 +64,8 @@ Memo::Memo(std::vector<std::string> names, const std::vector<int>& arrays, const
 }
 
 // Appends a value to the key; false: calls with such a value are not recorded. The exact type counts:
-// numpy.float64 is a subclass of Python's float, but is keyed as float64.
+// numpy.float64 is a subclass of Python's float, but is keyed as float64. Lists and dicts are copied, because
+// other threads may change them.
 bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
   std::string& key = seen.key;
   PyObject* const object = value.ptr();
@@ -88,14 +90,18 @@ bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
     append(key, 's', size);
     key.append(text, static_cast<std::size_t>(size));
   } else if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
-    append(key, PyTuple_CheckExact(object) ? 't' : 'l', nb::len(value));
-    for (nb::handle one : value) {
+    const nb::tuple all = nb::tuple(value);
+    append(key, PyTuple_CheckExact(object) ? 't' : 'l', all.size());
+    for (nb::handle one : all) {
       if ((is_array(one) && use != Use::setting) || !describe(one, use, seen)) return false;
     }
   } else if (PyDict_CheckExact(object)) {
-    append(key, 'm', nb::len(value));
-    for (const auto& [name, one] : nb::borrow<nb::dict>(value)) {
-      if (is_array(one) || !describe(name, use, seen) || !describe(one, use, seen)) return false;
+    const nb::list all = nb::borrow<nb::dict>(value).items();
+    append(key, 'm', all.size());
+    for (nb::handle item : all) {
+      nb::handle one = PyTuple_GetItem(item.ptr(), 1);
+      if (is_array(one) || !describe(PyTuple_GetItem(item.ptr(), 0), use, seen) || !describe(one, use, seen))
+        return false;
     }
   } else if (is_array(value)) {
     try {
@@ -234,11 +240,19 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
   return call->is_number ? nb::object(result[nb::make_tuple()]) : result;
 }
 
-void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list& launches,
-                  const nb::list& allocated, const nb::list& constants, const nb::callable& allocator,
-                  const nb::callable& default_device, nb::handle check, nb::handle value, bool is_number) {
+nb::object Memo::key(const nb::tuple& args, const nb::dict& kwargs) const {
+  CallDescription seen;
+  if (!describe(args, kwargs, seen)) return nb::none();
+  return nb::bytes(seen.key.data(), seen.key.size());
+}
+
+void Memo::record(const nb::bytes& key, const nb::tuple& args, const nb::dict& kwargs,
+                  const nb::list& launches, const nb::list& allocated, const nb::list& constants,
+                  const nb::callable& allocator, const nb::callable& default_device, nb::handle check,
+                  nb::handle value, bool is_number) {
   CallDescription seen;
   if (!describe(args, kwargs, seen)) return;
+  if (seen.key != std::string_view(key.c_str(), key.size())) return;  // another thread has changed a setting
   const std::vector<Array>& arrays = seen.arrays;
   for (std::size_t k = 1; k < arrays.size(); ++k) {  // two equal pointers cannot be told apart
     for (std::size_t n = 0; n < k; ++n) {
@@ -357,7 +371,8 @@ void bind_memo(nb::module_& m) {
       .def(nb::init<std::vector<std::string>, std::vector<int>, std::vector<int>, int>(), nb::arg("names"),
            nb::arg("arrays"), nb::arg("by_content") = std::vector<int>(), nb::arg("more") = -1)
       .def("launch", &Memo::launch, nb::arg("args"), nb::arg("kwargs"), nb::arg("default_device"))
-      .def("record", &Memo::record, nb::arg("args"), nb::arg("kwargs"), nb::arg("launches"),
+      .def("key", &Memo::key, nb::arg("args"), nb::arg("kwargs"))
+      .def("record", &Memo::record, nb::arg("key"), nb::arg("args"), nb::arg("kwargs"), nb::arg("launches"),
            nb::arg("allocated"), nb::arg("constants"), nb::arg("allocator"), nb::arg("default_device"),
            nb::arg("check").none(), nb::arg("value").none(), nb::arg("is_number"))
       .def_static("forget", &Memo::forget);

@@ -31,11 +31,15 @@ class Memo {
   /// arrays in ordinary memory.
   nb::object launch(const nb::tuple& args, const nb::dict& kwargs, const nb::callable& default_device);
 
-  /// Records a call, if it did nothing but launch. `launches`: (plan, arrays, numbers) each; `allocated`: the
-  /// new arrays; `constants`: arrays that follow from the values that the call is known by; `allocator`: a
-  /// function (array, shape, dtype) that returns a function that makes such an array beside that one;
-  /// `value`: the call's result, or a tuple of its results.
-  void record(const nb::tuple& args, const nb::dict& kwargs, const nb::list& launches,
+  /// What the call is known by; None: calls with such arguments are not recorded.
+  nb::object key(const nb::tuple& args, const nb::dict& kwargs) const;
+
+  /// Records a call, if it did nothing but launch. `key`: key() before the call, which still has to be that
+  /// of its arguments, because another thread may have changed a list among them. `launches`: (plan, arrays,
+  /// numbers) each; `allocated`: the new arrays; `constants`: arrays that follow from the values that the
+  /// call is known by; `allocator`: a function (array, shape, dtype) that returns a function that makes such
+  /// an array beside that one; `value`: the call's result, or a tuple of its results.
+  void record(const nb::bytes& key, const nb::tuple& args, const nb::dict& kwargs, const nb::list& launches,
               const nb::list& allocated, const nb::list& constants, const nb::callable& allocator,
               const nb::callable& default_device, nb::handle check, nb::handle value, bool is_number);
 

@@ -8,7 +8,6 @@ import functools
 import math
 import operator
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, overload
 
@@ -393,8 +392,7 @@ class _Computed(NamedTuple):
 def _computed(tree: Tree, letters: dict[int, str], values: list[Any]) -> _Computed:
     """The kernel of one type that gives NumPy's result for the types of these values: arrays without elements, or Python's numbers."""
     types = _Types(values)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"):
         root, tree = types.of(tree)
     types.note(root)
     wanted = np.asarray(root).dtype
@@ -451,113 +449,46 @@ def _common_type(types: list[str], scalars: list[Any]) -> str:
 _most_types = 256
 
 
-class Vectorized:
-    """A function of arrays, element by element with NumPy's broadcasting; see vectorize().
+class _Form:
+    """What a function, or an expression, was read as, and the calls that were recorded of it. Threads share it: it is replaced as a whole."""
 
-    It can be pickled; the numbers outside of the function then keep their values. inputs: the names of its inputs.
-    expression: the computed expression in a to f. Raises as vectorize() does.
-
-    >>> scaled = tunesmith.Vectorized('k * x', inputs=['x', 'k'])
-    >>> scaled([1.0, 2.0], 10.0)
-    array([10., 20.])
-    """
+    reader: Reader | None = None  # of a Python function
+    tree: Tree | None = None  # likewise
 
     def __init__(self, function: Callable[..., Any] | str, inputs: Iterable[str] | None = None):
-        self._reader: Reader | None = None
-        self._tree: Tree | None = None
-        self._by_types: dict[tuple, _Computed] = {}
         self.inputs: tuple[str, ...]
         if isinstance(function, str):
-            self._where = f'The expression "{function}"'
+            self.where = f'The expression "{function}"'
             self.expression, self.inputs = _rename(function, inputs)
-            self._used = list(range(len(self.inputs)))
-        elif callable(function):
-            if inputs is not None:
-                raise ValueError(
-                    "inputs= is for an expression as text; the inputs of a Python function are its parameters."
-                )
-            self._read(function)
-            functools.update_wrapper(self, function)
+            self.used = list(range(len(self.inputs)))
         else:
-            raise TypeError(
-                f"vectorize() takes an expression as text or a Python function, not a {type(function).__name__}."
-            )
-        if not self._used:
-            raise ValueError(f"{self._where} has no input.")
-        if self._tree is None:
-            try:
-                work("elementwise", (("function", self.expression), ("dtype", "f32"), ("shape", "1")))
-            except ValueError as error:
+            self.reader = reader = _ToTree(function)
+            self.where = "The function " + reader.where()
+            self.tree = _folded(reader.tree)
+            self.inputs = reader.inputs
+            self.used = _used(self.tree, [])
+            if len(self.used) > len(_letters):
                 raise ValueError(
-                    f"{self._where} cannot be computed, with its inputs named {', '.join(_letters[: len(self._used)])}. {error}"
-                ) from None
-        self._memo = self._new_memo()
+                    f"{self.where} has more than {len(_letters)} inputs: {', '.join(self.inputs)}."
+                )
+            self.letters = {k: letter for k, letter in zip(self.used, _letters)}
+            self.expression = _text(self.tree, self.letters, False)
+        self._begin()
 
-    def _new_memo(self) -> Memo:
-        return Memo([*self.inputs, "out"], list(range(len(self.inputs) + 1)))
-
-    def _read(self, function: Callable[..., Any]) -> None:
-        self._reader = reader = _ToTree(function)
-        self._where = "The function " + reader.where()
-        self._tree = _folded(reader.tree)
-        self.inputs = reader.inputs
-        self._used = _used(self._tree, [])
-        if len(self._used) > len(_letters):
-            raise ValueError(f"{self._where} has more than {len(_letters)} inputs: {', '.join(self.inputs)}.")
-        self._letters = {k: letter for k, letter in zip(self._used, _letters)}
-        self.expression = _text(self._tree, self._letters, False)
-        self._by_types.clear()
-
-    def _refresh(self) -> None:
-        """Reads the function again if a name outside of it has another value than before."""
-        if self._reader is not None and self._reader.changed():
-            self._read(self._reader.function)
-            self._memo = self._new_memo()
+    def _begin(self) -> None:
+        self.by_types: dict[tuple, _Computed] = {}
+        self.memo = Memo([*self.inputs, "out"], list(range(len(self.inputs) + 1)))
 
     def __getstate__(self) -> dict[str, Any]:
-        self._refresh()
-        # The function itself is left out: pickle would find it by its name, which now belongs to this object.
         return {
-            name: value
-            for name, value in self.__dict__.items()
-            if name not in ("_memo", "_reader", "__wrapped__")
+            name: value for name, value in self.__dict__.items() if name not in ("reader", "by_types", "memo")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._memo = self._new_memo()
-        self._reader = None
+        self._begin()
 
-    def __copy__(self) -> Vectorized:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Vectorized:
-        return self  # functions are copied in this way too
-
-    def __repr__(self) -> str:
-        return f"<tunesmith.vectorize {self.expression!r} of {', '.join(self.inputs)}>"
-
-    @overload
-    def __call__(self, *arrays: complex, out: None = None, dtype: Any = None) -> Any: ...
-    @overload
-    def __call__(self, *arrays: NumPy | complex, out: NumPy | None = None, dtype: Any = None) -> NumPy: ...
-    @overload
-    def __call__(self, *arrays: ArrayT | complex, out: Any = None, dtype: Any = None) -> ArrayT: ...
-    @overload
-    def __call__(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any: ...
-    def __call__(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any:
-        self._refresh()
-        settings = {}
-        if out is not None:
-            settings["out"] = out
-        if dtype is not None:
-            settings["dtype"] = dtype
-        # Some of NumPy's scalars are instances of Python's numbers, but have another type.
-        if any(isinstance(value, np.generic) for value in arrays):
-            return self._run(*arrays, **settings)
-        return run_recorded(self._memo, self._run, arrays, settings)
-
-    def _computed(self, types: list[str | None], scalars: list[Any]) -> _Computed:
+    def computed(self, types: list[str | None], scalars: list[Any]) -> _Computed:
         """`types`: the types of the arrays; None: the value is one of `scalars`, Python's numbers."""
         named = [one for one in types if one is not None]
         for one in named:
@@ -568,14 +499,14 @@ class Vectorized:
         is_bfloat = "bfloat16" in named
         if is_bfloat and any(one not in ("bfloat16", "bool", "int8", "uint8") for one in named):
             raise TypeError("bfloat16 was given with another type; convert one of them first.")
-        if self._tree is None:
+        if self.tree is None:
             common = _common_type(named, [one for one in scalars if one is not None])
             return _Computed(self.expression, common, common)
         key = tuple(
             type(value) if isinstance(value, float) else (type(value), value) if one is None else one
             for one, value in zip(types, scalars)
         )
-        found = self._by_types.get(key)
+        found = self.by_types.get(key)
         if found is None:
             # NumPy has no bfloat16; it is promoted like float16.
             values = [
@@ -583,23 +514,23 @@ class Vectorized:
                 for one, value in zip(types, scalars)
             ]
             try:
-                found = _computed(self._tree, self._letters, values)
+                found = _computed(self.tree, self.letters, values)
             except _Mixed as error:
                 raise TypeError(
-                    f"{self._where}, of {', '.join(one or type(value).__name__ for one, value in zip(types, scalars))}: it {error}."
+                    f"{self.where}, of {', '.join(one or type(value).__name__ for one, value in zip(types, scalars))}: it {error}."
                 ) from None
             except (TypeError, ValueError) as error:
-                raise type(error)(f"{self._where}: {error}") from error
+                raise type(error)(f"{self.where}: {error}") from error
             if is_bfloat:
                 found = _Computed(
                     found.expression, *("bfloat16" if one == "float16" else one for one in found[1:])
                 )
-            if len(self._by_types) >= _most_types:
-                self._by_types.clear()
-            self._by_types[key] = found
+            if len(self.by_types) >= _most_types:
+                self.by_types.clear()
+            self.by_types[key] = found
         return found
 
-    def _run(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any:
+    def run(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any:
         if len(arrays) != len(self.inputs):
             raise TypeError(
                 f"{len(arrays)} arrays were given; the function takes {len(self.inputs)}: {', '.join(self.inputs)}."
@@ -616,7 +547,7 @@ class Vectorized:
         if dtype is not None:
             name = type_name(dtype)
             types, scalars = [name] * len(types), [None] * len(types)
-        computed = self._computed(types, scalars)
+        computed = self.computed(types, scalars)
         if computed.dtype not in _op_types:
             raise TypeError(
                 f"Elements of {computed.dtype} are not computed; allowed are {', '.join(_op_types)}."
@@ -632,11 +563,11 @@ class Vectorized:
             if type(value) in _plain:
                 one.constant()
             operands.append(one.contiguous() if any(stride < 0 for stride in one.array.strides) else one)
-        return self._call(like, operands, computed, out)
+        return self.launched(like, operands, computed, out)
 
-    def _call(self, like: InputArray, operands: list[InputArray], computed: _Computed, out: Any) -> Any:
+    def launched(self, like: InputArray, operands: list[InputArray], computed: _Computed, out: Any) -> Any:
         shape = np.broadcast_shapes(*(one.shape for one in operands))
-        operands = [operands[k] for k in self._used]
+        operands = [operands[k] for k in self.used]
         problem = [
             ("function", computed.expression),
             ("dtype", dtype_words[computed.dtype]),
@@ -656,6 +587,93 @@ class Vectorized:
         if out is not None and result.object is out:
             return out
         return _finish(result.to(computed.result), out, same_kind=True)
+
+
+class Vectorized:
+    """A function of arrays, element by element with NumPy's broadcasting; see vectorize().
+
+    It can be pickled; the numbers outside of the function then keep their values. inputs: the names of its inputs.
+    expression: the computed expression in a to f. Raises as vectorize() does.
+
+    >>> scaled = tunesmith.Vectorized('k * x', inputs=['x', 'k'])
+    >>> scaled([1.0, 2.0], 10.0)
+    array([10., 20.])
+    """
+
+    def __init__(self, function: Callable[..., Any] | str, inputs: Iterable[str] | None = None):
+        if not isinstance(function, str):
+            if not callable(function):
+                raise TypeError(
+                    f"vectorize() takes an expression as text or a Python function, not a {type(function).__name__}."
+                )
+            if inputs is not None:
+                raise ValueError(
+                    "inputs= is for an expression as text; the inputs of a Python function are its parameters."
+                )
+        self._form = form = _Form(function, inputs)
+        if not isinstance(function, str):
+            functools.update_wrapper(self, function)
+        if not form.used:
+            raise ValueError(f"{form.where} has no input.")
+        if form.tree is None:
+            try:
+                work("elementwise", (("function", form.expression), ("dtype", "f32"), ("shape", "1")))
+            except ValueError as error:
+                raise ValueError(
+                    f"{form.where} cannot be computed, with its inputs named {', '.join(_letters[: len(form.used)])}. {error}"
+                ) from None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of its inputs."""
+        return self._form.inputs
+
+    @property
+    def expression(self) -> str:
+        """The computed expression in a to f."""
+        return self._form.expression
+
+    def _present(self) -> _Form:
+        """The form for the present values of the names outside of the function; it is read again if one has changed."""
+        form = self._form
+        if form.reader is not None and form.reader.changed():
+            # Of threads that read it at the same time, the last one counts: if a value has changed since, the next call reads it again.
+            self._form = form = _Form(form.reader.function)
+        return form
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._present()
+        # The function itself is left out: pickle would find it by its name, which now belongs to this object.
+        return {name: value for name, value in self.__dict__.items() if name != "__wrapped__"}
+
+    def __copy__(self) -> Vectorized:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Vectorized:
+        return self  # functions are copied in this way too
+
+    def __repr__(self) -> str:
+        return f"<tunesmith.vectorize {self.expression!r} of {', '.join(self.inputs)}>"
+
+    @overload
+    def __call__(self, *arrays: complex, out: None = None, dtype: Any = None) -> Any: ...
+    @overload
+    def __call__(self, *arrays: NumPy | complex, out: NumPy | None = None, dtype: Any = None) -> NumPy: ...
+    @overload
+    def __call__(self, *arrays: ArrayT | complex, out: Any = None, dtype: Any = None) -> ArrayT: ...
+    @overload
+    def __call__(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any: ...
+    def __call__(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any:
+        form = self._present()
+        settings = {}
+        if out is not None:
+            settings["out"] = out
+        if dtype is not None:
+            settings["dtype"] = dtype
+        # Some of NumPy's scalars are instances of Python's numbers, but have another type.
+        if any(isinstance(value, np.generic) for value in arrays):
+            return form.run(*arrays, **settings)
+        return run_recorded(form.memo, form.run, arrays, settings)
 
 
 def _layouts(shape: tuple[int, ...], operands: list[InputArray]) -> Iterator[tuple[str, str]]:

@@ -30,6 +30,7 @@ def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
     done = memo.launch(args, kwargs, _device_of_recorded)
     if done is not NotImplemented:
         return done
+    key = memo.key(args, kwargs)
     log = recording.log = Log()
     try:
         value = function(*args, **kwargs)
@@ -40,9 +41,10 @@ def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
         recording.log = None
     if not recording.inside and (found := maker_of_own_kind(args, kwargs)) is not None:
         return in_own_kind(value, found)
-    if log.launches and log.only_launches:
+    if key is not None and log.launches and log.only_launches:
         is_number = log.number is not None and log.number[0] is value
         memo.record(
+            key,
             args,
             kwargs,
             log.launches,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.ndimage
 import tunesmith
-from tunesmith import _call_log
+from tunesmith import _call_log, _recording
 
 random = np.random.default_rng(11)
 
@@ -123,3 +123,16 @@ def test_memos_forget():
         assert tunesmith.sum(x[:, :1], axis=-1, keepdims=bool(n % 2)).shape == ((6, 1) if n % 2 else (6,))
     for n in range(1, 300):
         assert tunesmith.sum(np.ones(n, "f")) == n
+
+
+def test_a_call_is_not_recorded_if_another_thread_changes_its_setting():
+    @_recording.recorded("x")
+    def filtered(x, size):
+        found = tunesmith.ndimage.uniform_filter(x, size)
+        size[0] = 5  # as another thread may do now
+        return found
+
+    x = image(9, 11)
+    for size in ([3, 3], [5, 3]):
+        expected = scipy.ndimage.uniform_filter(x, size)
+        np.testing.assert_allclose(filtered(x, size), expected, rtol=1e-4, atol=1e-5)

@@ -2,14 +2,18 @@
 """Several threads in what the package keeps between calls: plans, recorded calls, types of arrays, weights. Threads change places after each few
 instructions here."""
 
+import contextlib
+import pickle
+import subprocess
 import sys
+import sysconfig
 import threading
 import types
 
 import numpy as np
 import pytest
 import tunesmith
-from tunesmith import _core, _image_sums
+from tunesmith import _core, _expressions, _image_sums
 
 
 @pytest.fixture(autouse=True)
@@ -116,3 +120,202 @@ def test_threads_need_more_weights_than_are_kept(monkeypatch):
 
     run_in_threads(*[take] * 4)
     assert len(_image_sums._masks) <= 64
+
+
+factor = 0  # read by the kernel
+
+
+@tunesmith.vectorize
+def scaled(x):
+    return factor * x + 1
+
+
+def test_a_number_outside_of_a_function_changes_for_all_threads(monkeypatch):
+    """Each thread gets the function of the present number, also while another one reads the function again."""
+    arrays = [
+        np.arange(5 + k, dtype=dtype) for k, dtype in enumerate(("float32", "float64", "int32", "int64"))
+    ]
+
+    def call(x):
+        def once():
+            np.testing.assert_array_equal(scaled(x), factor * x + 1)
+
+        return once
+
+    run_in_threads(*map(call, arrays))
+    for k in range(1, 30):
+        monkeypatch.setattr(sys.modules[__name__], "factor", k % 3)
+        run_in_threads(*map(call, arrays))
+        assert pickle.loads(pickle.dumps(scaled)).expression == scaled.expression
+
+
+def test_a_thread_calls_a_function_that_another_one_reads_again(monkeypatch):
+    x = np.arange(7, dtype="f")
+    monkeypatch.setattr(sys.modules[__name__], "factor", 3)
+    scaled(x)
+    monkeypatch.setattr(sys.modules[__name__], "factor", 4)
+    make, found = _expressions.Memo, []
+
+    def make_slowly(*given):
+        monkeypatch.setattr(_expressions, "Memo", make)
+        run_in_threads(lambda: found.append(scaled(x)))
+        return make(*given)
+
+    monkeypatch.setattr(_expressions, "Memo", make_slowly)
+    for one in (scaled(x), *found):
+        np.testing.assert_array_equal(one, 4 * x + 1)
+    assert len(found) == 1
+
+
+def test_a_number_changes_while_threads_call_the_function(monkeypatch):
+    """Each result is that of one of its numbers, and the last one counts when nothing changes any more."""
+    x = np.arange(6, dtype="f")
+    possible = [(k * x + 1).tolist() for k in range(3)]
+    done = threading.Event()
+
+    def change():
+        k = 0
+        while not done.is_set():
+            monkeypatch.setattr(sys.modules[__name__], "factor", k % 3)
+            k += 1
+
+    def call():
+        for _ in range(60):
+            assert scaled(x).tolist() in possible and "a" in scaled.expression and scaled.inputs == ("x",)
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        run_in_threads(*[call] * 4)
+    finally:
+        done.set()
+        changing.join()
+    monkeypatch.setattr(sys.modules[__name__], "factor", 2)
+    run_in_threads(*[lambda: np.testing.assert_array_equal(scaled(x), 2 * x + 1)] * 4)
+
+
+def test_a_function_meets_more_types_than_are_kept_in_threads(monkeypatch):
+    monkeypatch.setattr(_expressions, "_most_types", 2)
+    add = tunesmith.vectorize(lambda x, y: x + y)
+
+    def call():
+        for k in range(30):
+            x = np.arange(4, dtype=("int8", "uint8", "int16", "float32")[k % 4])
+            assert (found := add(x, k % 5)).dtype == (x + k % 5).dtype or x.dtype.itemsize < 4
+            np.testing.assert_array_equal(found, x.astype(found.dtype) + k % 5)
+
+    run_in_threads(*[call] * 4)
+
+
+def test_threads_plan_the_same_new_problems():
+    dispatcher = tunesmith.Dispatcher("host", database="", compile="never", cache_folder="")
+    found = [[] for _ in range(4)]
+
+    def plan_all(its):
+        def plan():
+            for k in range(1, 40):
+                plan = dispatcher.plan("transpose", height=k, width=7)
+                x = np.arange(7 * k, dtype="f").reshape(k, 7)
+                out = np.empty((7, k), "f")
+                plan.launch(x, out)
+                np.testing.assert_array_equal(out, x.T)
+                its.append((plan.problem, plan.template, plan.config, plan.arguments, plan.explain()))
+                assert (
+                    dispatcher.summary()
+                    and dispatcher.device
+                    and dispatcher.explain("transpose", plan.problem)
+                )
+
+        return plan
+
+    run_in_threads(*map(plan_all, found))
+    assert all(its == found[0] for its in found)
+    assert sum(one["launches"] for one in dispatcher.summary()) == 4 * 39
+
+
+def test_threads_call_known_and_new_problems_while_the_dispatcher_is_replaced():
+    mask = np.array([[1, 2, 1], [0, 1, 0]], "f")
+    others = [tunesmith.Dispatcher("host", database="", compile="never", cache_folder="") for _ in range(2)]
+    place = tunesmith.current_device()
+    done = threading.Event()
+
+    def call(seed):
+        word = ("host", "auto")[seed % 2]
+
+        def run():
+            random = np.random.default_rng(seed)
+            for k in range(30):
+                height, width = (6, 9) if k % 2 else random.integers(4, 24, 2)
+                image = random.integers(0, 9, (height, width)).astype("f")
+                np.testing.assert_array_equal(tunesmith.sum(image, axis=k % 2), image.sum(k % 2))
+                np.testing.assert_array_equal(tunesmith.transpose(image), image.T)
+                np.testing.assert_array_equal(tunesmith.cumsum(image, axis=1), image.cumsum(1))
+                np.testing.assert_array_equal(
+                    tunesmith.histogram(image, 9, (0.0, 9.0))[0], np.histogram(image, 9, (0.0, 9.0))[0]
+                )
+                with tunesmith.device(word):
+                    assert tunesmith.current_device() == word
+                    turned = tunesmith.ndimage.correlate(image.T.copy(), mask.T.copy())
+                np.testing.assert_array_equal(tunesmith.ndimage.correlate(image, mask), turned.T)
+                assert tunesmith.current_device() == place
+
+        return run
+
+    def replace():
+        k = 0
+        while not done.is_set():
+            tunesmith.set_dispatcher(others[k % 2])
+            k += 1
+
+    replacing = threading.Thread(target=replace)
+    replacing.start()
+    try:
+        run_in_threads(*map(call, range(4)))
+    finally:
+        done.set()
+        replacing.join()
+        tunesmith.forget_dispatchers()
+
+
+def test_threads_change_the_lists_that_they_give():
+    """Settings that another thread changes meanwhile: each call sees one of their states, or refuses it."""
+    image = np.arange(35, dtype="f").reshape(5, 7)
+    size, extents = [3, 3], {"i": 2}
+    done = threading.Event()
+
+    def change():
+        k = 0
+        while not done.is_set():
+            k += 1
+            size[0] = 1 + 2 * (k % 2)
+            size.append(3)
+            size.pop()
+            extents["j"] = 1
+            del extents["j"]
+
+    def call():
+        for _ in range(60):
+            with contextlib.suppress(ValueError, TypeError, RuntimeError):
+                tunesmith.ndimage.uniform_filter(image, size)
+            with contextlib.suppress(ValueError, TypeError, RuntimeError):
+                found = tunesmith.tensor("out[y,x] += a[2*y+i,x]", image, extents=extents)
+                np.testing.assert_array_equal(found, image[:4:2] + image[1:5:2])
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        run_in_threads(*[call] * 3)
+    finally:
+        done.set()
+        changing.join()
+
+
+def test_the_package_leaves_the_gil_as_it_is():
+    """A free-threaded Python turns its GIL on for an extension that needs it, unless it is told not to."""
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("this Python has no other build than one with a GIL")
+    code = "import sys, numpy; before = sys._is_gil_enabled(); import tunesmith; print(before, sys._is_gil_enabled())"
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert found[0] == found[1]
