@@ -2,12 +2,14 @@
 """A Python function of arithmetic as a tree of operations: it is read from its source, not run."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import builtins
 import functools
 import inspect
 import math
+import operator
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -23,6 +25,13 @@ _binary = {
 }  # fmt: skip
 _unary = {ast.USub: "neg", ast.UAdd: "pos", ast.Not: "not"}
 _compare = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+# The choices of `from __future__ import` among a code's flags; from Python 3.14 on there are others beside them, such as that of a docstring.
+_future_flags = (
+    functools.reduce(
+        operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+    )
+    & ~inspect.CO_NESTED
+)
 _unknown = object()  # a name without a value
 _mark = 1 << 24  # above all line numbers
 
@@ -106,7 +115,7 @@ def _syntax_of(function: types.FunctionType) -> Any:
             f"{function!r} has no source that can be read: before Python 3.13 its prompt keeps none, nor do exec() and python -c. Write it to a "
             "file, type it in IPython or a notebook, or give an expression as text, as in tunesmith.vectorize('sqrt(x * x + y * y)')."
         ) from None
-    future = code.co_flags & 0xFFF0000  # the choices of `from __future__ import`
+    future = code.co_flags & _future_flags
     for by_statement in (False, True):
         try:
             known = _functions_of("".join(lines), future, by_statement).get(code.co_firstlineno, [])

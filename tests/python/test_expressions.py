@@ -396,3 +396,12 @@ def test_functions_drawn_at_random_are_numpys(tmp_path):
             )
             np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7, err_msg=body)
     assert computed >= 16
+
+
+def test_a_function_may_have_flags_of_later_pythons():
+    def scaled(x):
+        return 2 * x
+
+    has_docstring = 0x4000000  # from Python 3.14 on
+    scaled.__code__ = scaled.__code__.replace(co_flags=scaled.__code__.co_flags | has_docstring)
+    assert tunesmith.vectorize(scaled)([1.0, 2.0]).tolist() == [2, 4]
