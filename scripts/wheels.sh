@@ -33,7 +33,7 @@ tell_missing() {
 }
 tell_missing
 options=()
-for name in TUNESMITH_TARGETS TUNESMITH_FAST_BUILD TUNESMITH_WERROR TUNESMITH_CUDA; do
+for name in TUNESMITH_TARGETS TUNESMITH_FAST_BUILD TUNESMITH_WERROR TUNESMITH_CUDA TUNESMITH_FREE_THREADED; do
   [[ -z ${!name:-} ]] || options+=("-D$name=${!name}")
 done
 

@@ -4,9 +4,7 @@ instructions here."""
 
 import contextlib
 import pickle
-import subprocess
 import sys
-import sysconfig
 import threading
 import types
 
@@ -308,14 +306,3 @@ def test_threads_change_the_lists_that_they_give():
     finally:
         done.set()
         changing.join()
-
-
-def test_the_package_leaves_the_gil_as_it_is():
-    """A free-threaded Python turns its GIL on for an extension that needs it, unless it is told not to."""
-    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
-        pytest.skip("this Python has no other build than one with a GIL")
-    code = "import sys, numpy; before = sys._is_gil_enabled(); import tunesmith; print(before, sys._is_gil_enabled())"
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert found[0] == found[1]
