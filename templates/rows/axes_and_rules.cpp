@@ -60,6 +60,12 @@ std::int64_t held_bytes(const Problem& problem, std::int64_t elements) {
          std::max<std::int64_t>(4, bytes(dtype_of(problem)));
 }
 
+std::int64_t most_held(const Problem& problem, std::int64_t vector, std::int64_t most_bytes) {
+  std::int64_t items = most_items;
+  while (items > 1 && held_bytes(problem, items * vector) > most_bytes) items /= 2;
+  return items;
+}
+
 std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
   const Shape& shape = shape_of(problem);
   std::vector<KernelArgument> arguments;

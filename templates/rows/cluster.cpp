@@ -63,7 +63,7 @@ Work cluster_work(const Problem& problem, const Config& config) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   if (suited(problem, device) != Suited::cluster) return std::nullopt;
   const std::int64_t vector = usual_vector(problem);
-  for (const std::int64_t blocks : {std::int64_t{8}, most_blocks}) {
+  for (const std::int64_t blocks : {std::int64_t{8}, most_blocks})
     for (const std::int64_t block : {128, 256, 384, 512, 640, 768, 1024}) {
       if (!holds_row(problem, blocks * block, vector, 128)) continue;
       return Values{{std::string(BLOCK.name), block},
@@ -74,7 +74,6 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                     {std::string(STORE.name), usual_store(problem)},
                     {std::string(START.name), usual_start(problem)}};
     }
-  }
   return std::nullopt;
 }
 

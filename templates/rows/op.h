@@ -105,6 +105,9 @@ Rule start_rule(const Problem& problem);
 /// The least ITEMS with which a row's threads hold the row, wherever it begins; more would be in vain.
 std::int64_t least_items(const Problem& problem, std::int64_t threads, std::int64_t vector);
 
+/// The most vectors, a power of two, of which a thread holds at most `most_bytes`; at least 1.
+std::int64_t most_held(const Problem& problem, std::int64_t vector, std::int64_t most_bytes);
+
 /// The number of inputs that are matrices.
 std::int64_t matrices_of(const Problem& problem);
 

@@ -66,6 +66,10 @@ Work registers_work(const Problem& problem, const Config& config) {
                            .overlaps_previous = config[START] == "overlapped"}}};
 }
 
+// The teams that a guess tries, the smallest first.
+constexpr std::array<std::int64_t, 15> teams = {1,   2,   4,   8,   16,  32,  64,  96,
+                                                128, 192, 256, 384, 512, 768, 1024};
+
 // A few neighbouring threads share a short row, with 4 to 14 elements each; threads of long rows have up to 8
 // vectors. Short rows that begin within vectors get narrower ones, since each warp would write some vectors
 // in parts. Vectors of 8 elements make chains of conversions, which take longer than more accesses.
@@ -83,14 +87,11 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const std::int64_t vector = std::min(is_narrow ? aligned : widest, most_vector);
   const std::int64_t most_elements = element == 8 ? 4 : is_small ? 6 : element == 4 ? 8 : 14;
   const std::int64_t usual_bytes = element == 4 || is_small ? 32 : is_shifted ? 112 : 64;
-  static constexpr std::array<std::int64_t, 15> teams = {1,   2,   4,   8,   16,  32,  64,  96,
-                                                         128, 192, 256, 384, 512, 768, 1024};
   const auto suits = [&](std::int64_t team) {
     const std::int64_t items = least_items(problem, team, vector);
     if (team < 32)
       return items == 1 ||
              (items <= most_items && items * vector <= most_elements && team * vector * element >= 8);
-    // Warps of a team wait for each other.
     const std::int64_t least_bytes = team == 32 || team >= 128 ? 64 : 0;
     return team <= 512 && holds_row(problem, team, vector, std::max(usual_bytes, least_bytes));
   };
@@ -99,17 +100,16 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (team == teams.end()) team = std::find_if(teams.begin(), teams.end(), holds);
   if (team == teams.end()) return std::nullopt;
   const std::int64_t items = least_items(problem, *team, vector);
-  const std::int64_t block = vector == 8 && items == 1 && *team <= 8 ? 256 : 128;
-  const std::int64_t side_by_side = std::max<std::int64_t>(1, block / *team);
-  const std::int64_t resident_warps = usual_resident_warps(problem, vector, *team * side_by_side);
-  return Values{{std::string(TEAM.name), *team},
-                {std::string(TEAMS.name), side_by_side},
-                {std::string(ITEMS.name), items},
-                {std::string(ROWS.name), std::int64_t{1}},
-                {std::string(VECTOR.name), vector},
-                {std::string(RESIDENT_WARPS.name), resident_warps},
-                {std::string(STORE.name), usual_store(problem)},
-                {std::string(START.name), usual_start(problem)}};
+  const std::int64_t side_by_side =
+      vector == 8 && items == 1 && *team <= 8 ? 256 / *team : std::max(128 / *team, std::int64_t{1});
+  return Values{
+      {std::string(TEAM.name), *team},
+      {std::string(TEAMS.name), side_by_side},
+      {std::string(ITEMS.name), items},
+      {std::string(VECTOR.name), vector},
+      {std::string(RESIDENT_WARPS.name), usual_resident_warps(problem, vector, *team * side_by_side)},
+      {std::string(STORE.name), usual_store(problem)},
+      {std::string(START.name), usual_start(problem)}};
 }
 
 }  // namespace

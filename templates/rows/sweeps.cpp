@@ -80,17 +80,15 @@ Work sweeps_work(const Problem& problem, const Config& config, const DeviceFacts
 
 // Takes a large block for each multiprocessor: the elements of few rows are still in the second-level cache
 // in the next pass. Takes two blocks if there are a few more rows than multiprocessors, or if shared memory
-// keeps the rows.
+// keeps the rows. The template is also a guess where a device has no room for clusters of 16 blocks.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t vector = usual_vector(problem);
-  // The template is also a guess where a device has no room for clusters of 16 blocks.
   const bool is_second = suited(problem, device) == Suited::cluster && !holds_row(problem, 8192, vector, 128);
   if (suited(problem, device) != Suited::sweeps && !is_second) return std::nullopt;
   const std::int64_t rows = shape_of(problem).rows, full = multiprocessors_to_fill(device);
   const bool keeps = two_rows_are_kept(problem, device);
   const bool is_large = !keeps && (rows <= full || rows >= 4 * full);
-  std::int64_t items = most_items;
-  while (items > 1 && held_bytes(problem, items * vector) > (is_large ? 128 : 64)) items /= 2;
+  const std::int64_t items = most_held(problem, vector, is_large ? 128 : 64);
   return Values{{std::string(BLOCK.name), std::int64_t{is_large ? 1024 : 512}},
                 {std::string(ITEMS.name), items},
                 {std::string(KEEP.name), keeps ? "shared" : "none"},
