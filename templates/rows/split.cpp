@@ -72,12 +72,12 @@ Work split_work(const Problem& problem, const Config& config) {
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   if (suited(problem, device) != Suited::split) return std::nullopt;
   const std::int64_t vector = usual_vector(problem), items = held_bytes(problem, 2 * vector) <= 128 ? 2 : 1;
-  const std::int64_t tiles = shape_of(problem).columns / (512 * items * vector);
-  const std::int64_t wanted = 2 * ceil_divide(multiprocessors_to_fill(device), shape_of(problem).rows);
-  const auto parts = std::bit_floor(static_cast<std::uint64_t>(std::min({tiles, wanted, most_parts})));
-  return Values{{std::string(PARTS.name), static_cast<std::int64_t>(parts)},
-                {std::string(ITEMS.name), items},
-                {std::string(VECTOR.name), vector}};
+  const std::int64_t tiles = shape_of(problem).columns / (512 * items * vector),
+                     wanted = 2 * ceil_divide(multiprocessors_to_fill(device), shape_of(problem).rows);
+  const std::int64_t most = std::clamp<std::int64_t>(std::min(tiles, wanted), 2, most_parts);
+  const auto parts = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
+  return Values{
+      {std::string(PARTS.name), parts}, {std::string(ITEMS.name), items}, {std::string(VECTOR.name), vector}};
 }
 
 }  // namespace

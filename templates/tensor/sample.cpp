@@ -166,7 +166,7 @@ void usual_tensors(Random& random, Problem& problem) {
   draw_chance(random, 83) ? usual_tensor(random, problem) : unusual_tensor(random, problem);
   draw_dtype(random, problem);
   if (!draw_chance(random, 15)) problem.set("may", std::string("reorder"));
-  if (!draw_chance(random, 15)) problem.set("accuracy", std::string("full"));
+  if (!draw_chance(random, 40)) problem.set("accuracy", std::string("full"));
   for (const std::string_view name : array_names)
     if (problem.find(name) == nullptr) problem.set(name, "dense");
   problem.set("out", "dense");

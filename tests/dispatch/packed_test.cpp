@@ -376,8 +376,8 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
   const auto slow =
       std::count_if(losses.begin(), losses.end(), [](double loss) { return loss > std::log(1.5); });
   std::printf("%zu problems: %.3f times, %td above 1.5\n", losses.size(), std::exp(mean), slow);
-  EXPECT_LE(std::exp(mean), 1.39);
-  EXPECT_LE(static_cast<double>(slow), 0.23 * static_cast<double>(losses.size()));
+  EXPECT_LE(std::exp(mean), 1.41);
+  EXPECT_LE(static_cast<double>(slow), 0.24 * static_cast<double>(losses.size()));
 }
 #endif
 

@@ -125,7 +125,7 @@ def normalized(x, axis=-1, p=2.0, eps=1e-12):
 def finished(function):
     """With what becomes of each sum."""
 
-    def layer(*arrays, finish="out", out_dtype=None, **rest):
+    def layer(*arrays, finish="out", out_dtype=None, accuracy="full", **rest):
         found = function(*arrays, **{key: one for key, one in rest.items() if key != "bias"})
         found = found if out_dtype is None else found.astype(out_dtype)
         return {"out": found, "max(out, 0)": np.maximum(found, 0), "2 * out": 2 * found}[str(finish)]
@@ -251,7 +251,11 @@ cases = {
     "matmul": Case(
         finished(lambda a, b: np.matmul(a, b)),
         {"a": cube, "b": cube[0].T},
-        {"finish": ("max(out, 0)", "2 * out"), "out_dtype": ("float64", "float32")},
+        {
+            "finish": ("max(out, 0)", "2 * out"),
+            "out_dtype": ("float64", "float32"),
+            "accuracy": ("tf32", "full"),
+        },
         outputs=("out",),
     ),
     "linear": Case(
@@ -261,6 +265,7 @@ cases = {
             "bias": (image[0, :4], image[1, :4]),
             "finish": ("max(out, 0)", "2 * out"),
             "out_dtype": ("float64", "float32"),
+            "accuracy": ("tf32", "full"),
         },
         outputs=("out",),
     ),
@@ -275,6 +280,7 @@ cases = {
             "channels": ("first", "last"),
             "finish": ("max(out, 0)", "2 * out"),
             "out_dtype": ("float64", "float32"),
+            "accuracy": ("tf32", "full"),
         },
         needs={"channels": {"x": cube[:, :3, :3], "w": cube[:2, :3, :2]}},
         outputs=("out",),

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/error.h"
@@ -215,6 +216,16 @@ bool takes_halves(const Problem& problem, const DeviceFacts& device) {
   return device.kind == DeviceKind::cuda && has_wgmma(device) && has_halves(problem, device);
 }
 
+// The kinds of a way's unit, and whether the problem takes it on the device.
+bool is_of_matrices(std::string_view unit) { return unit == "mma" || unit == "wgmma"; }
+bool is_of_halves(std::string_view unit) { return unit == "wgmma_half" || unit == "wgmma_halves"; }
+bool takes_unit(const Problem& problem, const DeviceFacts& device, std::string_view unit) {
+  if (is_of_matrices(unit)) return takes_matrices(problem, device);
+  if (is_of_halves(unit))
+    return takes_halves(problem, device) && has_one_half(problem, device) == (unit == "wgmma_half");
+  return unit != "tensor_core" || has_tensor_cores(problem, device);
+}
+
 }  // namespace
 
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
@@ -233,15 +244,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
 std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& device, const Values& way) {
   const std::string& unit = way.string(UNIT.name);
   const Rates& rates = rates_of("tensor", device);
-  const bool is_matrix = unit == "mma" || unit == "wgmma",
-             is_halves = unit == (has_one_half(problem, device) ? "wgmma_half" : "wgmma_halves"),
-             in_tensor_cores = unit == "tensor_core";
-  if ((unit == "wgmma_half" || unit == "wgmma_halves") && !is_halves) return std::nullopt;
-  if ((is_matrix && !takes_matrices(problem, device)) || (is_halves && !takes_halves(problem, device)) ||
-      (in_tensor_cores && !has_tensor_cores(problem, device)))
-    return std::nullopt;
-  if (is_matrix) return best_of_matrices(problem, groups_of(problem), device, rates, way);
-  if (is_halves) return best_of_halves(problem, groups_of(problem), device, rates);
+  const bool in_tensor_cores = unit == "tensor_core";
+  if (!takes_unit(problem, device, unit)) return std::nullopt;
+  if (is_of_matrices(unit)) return best_of_matrices(problem, groups_of(problem), device, rates, way);
+  if (is_of_halves(unit)) return best_of_halves(problem, groups_of(problem), device, rates);
   Values values = untuned_tiles(problem, device, in_tensor_cores).values;
   if (way.find(STAGES.name) == nullptr) return values;
   if (values.integer(STAGES.name) == 1) return std::nullopt;  // the way without is the same

@@ -179,10 +179,13 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return (c[THREAD_M] != 2 || c[UNIT] == "mma") && c[THREAD_M] <= 16 && c[THREAD_N] != 2 &&
                 c[THREAD_N] <= 16 && (c[TILE_K] < 64 || bytes(dtype) == 2 || c[UNIT] == "mma");
        }},
-      {"wgmma's sums fit into the registers of RESIDENT_WARPS, with 26 more for each thread.",
+      {"wgmma's sums fit into the registers of RESIDENT_WARPS, with 26 more for each thread, and "
+       "wgmma_half's "
+       "with 126, since it may have to sum a tile apart.",
        [=](const Config& c) {
-         return !uses_warpgroups(c) ||
-                (c[THREAD_M] * c[THREAD_N] + 26) * 32 * std::max(c[RESIDENT_WARPS], tile_threads(c) / 32) <=
+         const std::int64_t more = uses_warpgroups(c) ? 26 : c[UNIT] == "wgmma_half" ? 126 : 0;
+         return more == 0 ||
+                (c[THREAD_M] * c[THREAD_N] + more) * 32 * std::max(c[RESIDENT_WARPS], tile_threads(c) / 32) <=
                     65536;
        }},
       {"Floats are split on their way through registers, and STAGES is 1; packed halves are copied, in more "
