@@ -17,6 +17,13 @@ std::string refuses_empty(const Problem& problem) {
          " is longer than the 2^30 that this template's indices reach; take the base template.";
 }
 
+std::string refuses_grid(const Problem& problem, std::int64_t blocks, std::string_view instead) {
+  const std::int64_t rows = shape_of(problem).rows;
+  if (rows * blocks < std::int64_t{1} << 31) return "";
+  return "A grid of 2^31 blocks or more for rows=" + std::to_string(rows) +
+         " is more than a GPU takes; take " + std::string(instead) + ".";
+}
+
 Axis load_axis() { return tunesmith::load_axis({"plain", "streaming", "no_allocate"}); }
 
 Axis resident_axis() { return resident_warps_axis({32, 16, 48, 64}); }

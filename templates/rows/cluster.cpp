@@ -13,12 +13,9 @@ constexpr std::int64_t most_blocks = 16;
 
 std::string refuses(const Problem& problem) {
   if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
-  const Shape& shape = shape_of(problem);
-  if (shape.rows * most_blocks >= std::int64_t{1} << 31)
-    return "A grid of 2^31 blocks or more for rows=" + std::to_string(shape.rows) +
-           " is more than a GPU takes; take sweeps.";
+  if (std::string many = refuses_grid(problem, most_blocks, "sweeps"); !many.empty()) return many;
   if (least_items(problem, most_blocks * 1024, usual_vector(problem)) <= most_items) return "";
-  return "A row of columns=" + std::to_string(shape.columns) +
+  return "A row of columns=" + std::to_string(shape_of(problem).columns) +
          " has more elements than a cluster of 16 blocks holds in registers; take sweeps.";
 }
 

@@ -35,6 +35,7 @@ struct Shape {
   std::int64_t memory(std::size_t input) const;  ///< elements, those that strides skip included
   std::vector<std::int64_t> extents(std::size_t output) const;
   std::vector<int> reductions_of(int pass) const;
+  std::int64_t most_of_a_pass() const;  ///< the most reductions of a pass; at least 1
   /// The nodes that these nodes depend on, and these nodes, in order; not those behind reductions.
   std::vector<int> needed(const std::vector<int>& places) const;
   /// True if the node divides a value that varies along the row by one that does not; kernels turn such a
@@ -94,6 +95,8 @@ constexpr std::int64_t most_items = 8;                       ///< vectors of a t
 constexpr std::int64_t index_limit = std::int64_t{1} << 30;  ///< columns that 32-bit indices reach
 
 std::string refuses_empty(const Problem& problem);
+/// Refuses rows that make a grid of too many blocks, `blocks` for each; `instead` says what to take.
+std::string refuses_grid(const Problem& problem, std::int64_t blocks, std::string_view instead);
 
 Axis load_axis();
 Axis resident_axis();

@@ -110,6 +110,12 @@ std::vector<std::int64_t> Shape::extents(std::size_t output) const {
   return {rows};
 }
 
+std::int64_t Shape::most_of_a_pass() const {
+  std::size_t most = 1;
+  for (int pass = 0; pass < passes; ++pass) most = std::max(most, reductions_of(pass).size());
+  return static_cast<std::int64_t>(most);
+}
+
 std::vector<int> Shape::reductions_of(int pass) const {
   std::vector<int> found;
   for (std::size_t r = 0; r < expression.reductions.size(); ++r) {

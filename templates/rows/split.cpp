@@ -14,9 +14,7 @@ constexpr std::int64_t most_parts = 256;
 
 std::string refuses(const Problem& problem) {
   if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
-  if (shape_of(problem).rows * most_parts < std::int64_t{1} << 31) return "";
-  return "A grid of 2^31 blocks or more for rows=" + std::to_string(shape_of(problem).rows) +
-         " is more than a GPU takes; take registers or sweeps.";
+  return refuses_grid(problem, most_parts, "registers or sweeps");
 }
 
 Space split_space(const Problem& problem) {
@@ -49,12 +47,9 @@ Space split_space(const Problem& problem) {
 
 Work split_work(const Problem& problem, const Config& config) {
   const Shape& shape = shape_of(problem);
-  std::size_t most = 1;  // reductions of a pass
-  for (int pass = 0; pass < shape.passes; ++pass) most = std::max(most, shape.reductions_of(pass).size());
   const std::int64_t bytes_of_total = bytes(language::compute_dtype(dtype_of(problem)));
   Work work;
-  work.workspace_bytes =
-      shape.rows * shape.passes * static_cast<std::int64_t>(most) * config[PARTS] * bytes_of_total;
+  work.workspace_bytes = shape.rows * shape.passes * shape.most_of_a_pass() * config[PARTS] * bytes_of_total;
   for (int pass = 0; pass <= shape.passes; ++pass) {
     Launch launch{.kernel = "rows_split",
                   .grid = {shape.rows * config[PARTS]},

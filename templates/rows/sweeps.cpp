@@ -18,9 +18,7 @@ struct KeptTiles {
 KeptTiles kept_tiles(const Problem& problem, const Config& config, const DeviceFacts& device) {
   const Shape& shape = shape_of(problem);
   const std::int64_t warps = config[BLOCK] / 32, tile = config[BLOCK] * config[ITEMS] * config[VECTOR];
-  std::size_t most = 1;  // reductions of a pass, whose totals are there too
-  for (int pass = 0; pass < shape.passes; ++pass) most = std::max(most, shape.reductions_of(pass).size());
-  const std::int64_t taken = std::int64_t{2} * 8 * warps * static_cast<std::int64_t>(most);
+  const std::int64_t taken = std::int64_t{2} * 8 * warps * shape.most_of_a_pass();  // by totals
   const std::int64_t blocks = std::max<std::int64_t>(1, config[RESIDENT_WARPS] / warps);
   std::int64_t room = device.max_shared_bytes_per_block;
   // The system takes 1 KiB for each block.
@@ -35,9 +33,7 @@ KeptTiles kept_tiles(const Problem& problem, const Config& config, const DeviceF
 
 std::string refuses(const Problem& problem) {
   if (std::string empty = refuses_empty(problem); !empty.empty()) return empty;
-  if (shape_of(problem).rows < std::int64_t{1} << 31) return "";
-  return "A grid of 2^31 blocks or more for rows=" + std::to_string(shape_of(problem).rows) +
-         " is more than a GPU takes; take registers or the base template.";
+  return refuses_grid(problem, 1, "registers or the base template");
 }
 
 Space sweeps_space(const Problem& problem, const DeviceFacts& device) {

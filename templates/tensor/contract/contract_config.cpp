@@ -153,6 +153,22 @@ std::optional<PackedGroups> boxed_groups(const Problem& problem, const Groups& g
   return its;
 }
 
+BoxesByPacks boxes_by_packs(const Problem& problem, const Groups& groups, const DeviceFacts& device) {
+  BoxesByPacks all = {};
+  for (std::size_t pack = 0; pack < number_of_packs && has_warpgroups(problem, device); ++pack) {
+    const auto packs = static_cast<Packs>(pack);
+    const std::optional<PackedGroups> boxed = boxed_groups(problem, groups, packs);
+    if (!boxed) continue;
+    const int image = boxed_image(groups, packs);
+    all.at(pack) = {.exist = true,
+                    .of_image = image >= 0,
+                    .m = size_of(boxed->groups.m),
+                    .n = size_of(boxed->groups.n),
+                    .pixels = image == 1 ? counted_n(boxed->groups, 1)->digits.front().extent : 0};
+  }
+  return all;
+}
+
 bool has_boxes_out(const Groups& groups) { return boxed(groups, Side::out).has_value(); }
 
 bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride) {

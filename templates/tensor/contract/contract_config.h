@@ -169,6 +169,17 @@ int boxed_image(const Groups& groups, Packs packs);
 // The groups after packing, where both operands can be copied as boxes through tensor maps then; else
 // nothing. And whether the output can.
 std::optional<PackedGroups> boxed_groups(const Problem& problem, const Groups& groups, Packs packs);
+
+// What boxes copy with operands packed in one way. An image that is read through windows has more rows than
+// the output.
+struct Boxes {
+  bool exist = false, of_image = false;
+  std::int64_t m = 0, n = 0;
+  std::int64_t pixels = 0;  // of an image's row, where its rows are N; vectors of the output divide them
+};
+using BoxesByPacks = std::array<Boxes, number_of_packs>;
+// None exist where the device has no warpgroups for the problem.
+BoxesByPacks boxes_by_packs(const Problem& problem, const Groups& groups, const DeviceFacts& device);
 bool has_boxes_out(const Groups& groups);
 
 // True if packing an operand helps: its neighbours are terms, or its nearest rows are not the output's

@@ -113,22 +113,12 @@ class MatrixModel {
         stores_rows_(stores_rows(groups)),
         has_pieces_(has_pieces(problem, groups)),
         has_boxes_out_(has_boxes_out(groups)),
+        boxes_(boxes_by_packs(problem, groups, device)),
         least_parts_(least_parts(problem, groups)),
         m_(size_of(groups.m)),
         n_(size_of(groups.n)),
         k_(size_of(groups.k)),
         batch_(size_of(groups.batch)) {
-    for (std::size_t pack = 0; pack < number_of_packs && has_warpgroups_; ++pack) {
-      const auto packs = static_cast<Packs>(pack);
-      const std::optional<PackedGroups> boxed = boxed_groups(problem, groups, packs);
-      if (!boxed) continue;
-      const int image = boxed_image(groups, packs);
-      boxes_.at(pack) = {.exist = true,
-                         .of_image = image >= 0,
-                         .m = size_of(boxed->groups.m),
-                         .n = size_of(boxed->groups.n),
-                         .pixels = image == 1 ? counted_n(boxed->groups, 1)->digits.front().extent : 0};
-    }
     for (std::size_t pack = 1; pack < number_of_packs; ++pack) {
       const auto packs = static_cast<Packs>(pack);
       if (packs == Packs::channels && windowed_operand(groups) < 0) continue;
@@ -552,13 +542,7 @@ class MatrixModel {
   MatrixRates rates_;
   WidthTable widths_;
   bool has_warpgroups_, stores_rows_, has_pieces_, has_boxes_out_;
-  // Both operands as boxes. An image that is read through windows has more rows than the output.
-  struct Boxes {
-    bool exist = false, of_image = false;
-    std::int64_t m = 0, n = 0;
-    std::int64_t pixels = 0;  // of an image's row, where its rows are N
-  };
-  std::array<Boxes, number_of_packs> boxes_ = {};
+  BoxesByPacks boxes_;
   std::int64_t least_parts_, m_, n_, k_, batch_;
   std::array<double, number_of_packs> pack_clocks_ = {};
   std::optional<Values> best_;

@@ -3,7 +3,6 @@
 // used.
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <string>
@@ -85,8 +84,8 @@ std::vector<Axis> axes(const Problem& problem) {
 }
 
 std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
-                       const std::shared_ptr<const WidthTable>& widths, const Problem& problem,
-                       const DeviceFacts& device) {
+                       const std::shared_ptr<const WidthTable>& widths, const BoxesByPacks& boxes,
+                       const Problem& problem, const DeviceFacts& device) {
   const DType dtype = dtype_of(problem);
   const std::int64_t element = bytes(compute_dtype(problem));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
@@ -94,21 +93,11 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
   const std::int64_t out_bytes = bytes(out_dtype(problem));
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
-  constexpr std::int64_t widest_out = 16;
   const bool one_order_k = has_one_order_k(groups), has_rows = stores_rows(groups),
              pieces = has_pieces(problem, groups);
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              halves = has_halves(problem, device), one_half = has_one_half(problem, device);
   const bool wgmma = has_wgmma(device);
-  std::array<bool, number_of_packs> boxes = {};
-  std::array<std::int64_t, number_of_packs> image_rows = {};  // pixels of an image's row, if boxes read one
-  for (std::size_t pack = 0; pack < number_of_packs; ++pack) {
-    const auto packs = static_cast<Packs>(pack);
-    const auto boxed = matrices && wgmma ? boxed_groups(problem, groups, packs) : std::nullopt;
-    boxes.at(pack) = boxed.has_value();
-    if (const int image = boxed_image(groups, packs); boxed && image >= 0)
-      image_rows.at(pack) = image == 1 ? counted_n(boxed->groups, 1)->digits.front().extent : widest_out;
-  }
   const std::int64_t its_terms = matrix_terms(problem);
   const std::int64_t turned = bytes(dtype) == 1 ? std::numeric_limits<std::int64_t>::max() : 64;
   std::vector<Rule> rules = {
@@ -134,8 +123,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
        }},
       {"wgmma, wgmma_halves and wgmma_half are of compute capability 9.0 alone. A warpgroup has 32 THREAD_M "
        "rows of the tile and all its columns, 64, 128 or 256, of wgmma also 32; a tile has 64 terms, of "
-       "bytes "
-       "128, a thread at most 128 sums, and STAGES of wgmma is 1, 3 or 4, with LOAD_BY=boxes 2 to 8, of "
+       "bytes 128, a thread at most 128 sums, and STAGES of wgmma is 1, 3 or 4, with LOAD_BY=boxes 2 to 8, "
+       "of "
        "wgmma_half 3 or 4.",
        [=](const Config& c) {
          return !uses_fours(c) ||
@@ -154,16 +143,16 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
        "five dimensions, and STAGES is above 1.",
        [=](const Config& c) {
          return !loads_boxes(c) || (uses_warpgroups(c) && c[STAGES] > 1 && c[ORDER_K] == "first" &&
-                                    boxes.at(static_cast<std::size_t>(packs_of(c))) &&
+                                    boxes.at(static_cast<std::size_t>(packs_of(c))).exist &&
                                     c[VECTOR_A] * bytes(dtype) == 16 && c[VECTOR_B] * bytes(dtype) == 16);
        }},
       {"Boxes of an image that is read through windows have rows beside the output's: sums are stored from "
        "registers, in vectors that divide the image's rows, and parts of K are added by a tile's last block.",
        [=](const Config& c) {
-         const std::int64_t pixels =
-             loads_boxes(c) ? image_rows.at(static_cast<std::size_t>(packs_of(c))) : 0;
-         return pixels == 0 || (c[OUT_BY] == "registers" && pixels % c[VECTOR_OUT] == 0 &&
-                                (c[SPLIT] == 1 || c[ADD_BY] == "last"));
+         const Boxes& its = boxes.at(static_cast<std::size_t>(packs_of(c)));
+         return !loads_boxes(c) || !its.of_image ||
+                (c[OUT_BY] == "registers" && its.pixels % c[VECTOR_OUT] == 0 &&
+                 (c[SPLIT] == 1 || c[ADD_BY] == "last"));
        }},
       {"Only mma and wgmma store eight elements of 16 bits at once.",
        [=](const Config& c) { return c[VECTOR_OUT] <= stored || multiplies_matrices(c); }},
@@ -180,8 +169,7 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
                 c[THREAD_N] <= 16 && (c[TILE_K] < 64 || bytes(dtype) == 2 || c[UNIT] == "mma");
        }},
       {"wgmma's sums fit into the registers of RESIDENT_WARPS, with 26 more for each thread, and "
-       "wgmma_half's "
-       "with 126, since it may have to sum a tile apart.",
+       "wgmma_half's with 126, since it may have to sum a tile apart.",
        [=](const Config& c) {
          const std::int64_t more = uses_warpgroups(c) ? 26 : c[UNIT] == "wgmma_half" ? 126 : 0;
          return more == 0 ||
@@ -345,16 +333,13 @@ std::vector<Rule> worth(const Groups& groups, const std::shared_ptr<const WidthT
 // parts. Then accesses are as wide as these arrays allow, or of single elements as there, and what cannot be
 // copied asynchronously comes by way of registers.
 Space::Translation translation(const Groups& groups, const std::shared_ptr<const WidthTable>& widths,
-                               const Problem& problem, const DeviceFacts& device) {
+                               const BoxesByPacks& boxes, const Problem& problem, const DeviceFacts& device) {
   const bool tensor_cores = has_tensor_cores(problem, device), matrices = has_matrices(problem, device),
              warpgroups = has_warpgroups(problem, device), halves = has_halves(problem, device),
              one_half = has_one_half(problem, device);
   const bool has_channels = adds_nothing(problem) && windowed_operand(groups) >= 0,
              has_bounds = nest_of(problem).bounds() > 0;
   const bool has_parts = least_parts(problem, groups) > 1, pieces = has_pieces(problem, groups);
-  std::array<bool, number_of_packs> boxes = {};
-  for (std::size_t pack = 0; pack < number_of_packs; ++pack)
-    boxes.at(pack) = warpgroups && boxed_groups(problem, groups, static_cast<Packs>(pack));
   const std::int64_t element = bytes(dtype_of(problem));
   const bool becomes_wider = element != bytes(compute_dtype(problem));
   return [=](const Config& c) {
@@ -368,7 +353,7 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
     if (!has_unit) changed.set(UNIT.name, "fma");
     if (loads_pieces(c) && !(pieces && has_unit)) changed.set(LOAD_BY.name, "vectors");
     if (loads_boxes(c) &&
-        !(has_unit && uses_warpgroups(c) && boxes.at(static_cast<std::size_t>(packs_of(c)))))
+        !(has_unit && uses_warpgroups(c) && boxes.at(static_cast<std::size_t>(packs_of(c))).exist))
       changed.set(LOAD_BY.name, "vectors");
     if (has_bounds && c[PACK] != "channels") changed.set(PACK.name, "channels");
     if (!has_channels && c[PACK] == "channels") changed.set(PACK.name, "none");
@@ -395,9 +380,10 @@ Space space(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
   std::vector<Axis> its = axes(problem);
   const auto widths = std::make_shared<const WidthTable>(problem, groups);
-  std::vector<Rule> rules = must(its, groups, widths, problem, device);
+  const BoxesByPacks boxes = boxes_by_packs(problem, groups, device);
+  std::vector<Rule> rules = must(its, groups, widths, boxes, problem, device);
   return Space(std::move(its), std::move(rules), worth(groups, widths, problem),
-               translation(groups, widths, problem, device));
+               translation(groups, widths, boxes, problem, device));
 }
 
 }  // namespace tunesmith::tensor_op::contraction
