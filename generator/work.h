@@ -42,6 +42,9 @@ using ArrayPointer = std::variant<ArgumentPointer, WorkspacePointer>;
 /// A view of an array of which a kernel copies boxes to shared memory (templates/common/boxes.cuh). It is
 /// encoded for each launch's pointers. CUDA wants the first element's address and all strides but the first,
 /// which is 1, in multiples of 16 bytes, and the first side of a box in 128 bytes.
+///
+/// With `walks` the array is an image that windows step through (im2col): its dimensions are channels, those
+/// of the walks, and images; a box has the second dimension's side of pixels, one for each place of a window.
 struct BoxedArray {
   struct Dimension {
     std::int64_t extent = 1, stride = 1;  ///< in elements
@@ -51,6 +54,21 @@ struct BoxedArray {
   std::int64_t start = 0;          ///< the first element's place in the array
   std::int64_t element_bytes = 0;  ///< 1, 2 or 4
   std::vector<Dimension> dimensions;
+
+  /// The places of a window's first element along a dimension of an image: `count`, `step` elements apart,
+  /// from `first`, which may be before the image.
+  struct Walk {
+    std::int64_t first = 0, count = 1, step = 1;
+  };
+  std::vector<Walk> walks = {};
+  /// How far a walk's last place is behind the image's last one, as CUDA counts it.
+  std::int64_t behind(std::size_t walk) const {
+    return walks[walk].first + (walks[walk].count - 1) * walks[walk].step + 1 - dimensions[walk + 1].extent;
+  }
+  /// The range of `first` and behind(), and of the steps within a window, by the number of walks.
+  static constexpr std::array<std::int64_t, 4> most_beyond = {0, 32768, 128, 16},
+                                               most_in_window = {0, 65535, 255, 31};
+  static constexpr std::int64_t most_step = 8;
 
   static constexpr std::size_t most_dimensions = 5, most_of_launch = 3;
   static constexpr std::int64_t bytes = 128, alignment = 64;  ///< of the parameter

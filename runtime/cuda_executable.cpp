@@ -256,6 +256,10 @@ decltype(&cuTensorMapEncodeTiled) encoder() {
   static const auto function = driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
   return function;
 }
+decltype(&cuTensorMapEncodeIm2col) encoder_of_walks() {
+  static const auto function = driver_function<decltype(&cuTensorMapEncodeIm2col)>("cuTensorMapEncodeIm2col");
+  return function;
+}
 
 cudaError_t encode(TensorMap& map, const BoxedArray& boxed, void* first) noexcept {
   constexpr std::size_t most = BoxedArray::most_dimensions;
@@ -271,10 +275,24 @@ cudaError_t encode(TensorMap& map, const BoxedArray& boxed, void* first) noexcep
   const CUtensorMapDataType type = boxed.element_bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                                    : boxed.element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
                                                               : CU_TENSOR_MAP_DATA_TYPE_UINT32;
-  const CUresult code = encoder()(&map, type, static_cast<cuuint32_t>(boxed.dimensions.size()), first,
-                                  extents.data(), strides.data(), sides.data(), steps.data(),
-                                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const auto rank = static_cast<cuuint32_t>(boxed.dimensions.size());
+  CUresult code = CUDA_SUCCESS;
+  if (boxed.walks.empty()) {
+    code = encoder()(&map, type, rank, first, extents.data(), strides.data(), sides.data(), steps.data(),
+                     CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                     CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  } else {
+    std::array<int, most> lower = {}, upper = {};
+    for (std::size_t w = 0; w < boxed.walks.size(); ++w) {
+      lower[w] = static_cast<int>(boxed.walks[w].first);
+      upper[w] = static_cast<int>(boxed.behind(w));
+      steps[w + 1] = static_cast<cuuint32_t>(boxed.walks[w].step);
+    }
+    code = encoder_of_walks()(&map, type, rank, first, extents.data(), strides.data(), lower.data(),
+                              upper.data(), sides[0], sides[1], steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+                              CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  }
   return code == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 #else

@@ -43,17 +43,24 @@ struct alignas(BoxedArray::alignment) HostBoxes {
   const char* first = nullptr;
   long long strides[BoxedArray::most_dimensions] = {};  // in bytes
   int extents[BoxedArray::most_dimensions] = {}, sides[BoxedArray::most_dimensions] = {};
-  int rank = 0, element_bytes = 0;
+  int rank = 0, element_bytes = 0, walks = 0;
+  std::array<short, 3> firsts = {}, behind = {}, steps = {};
 
   HostBoxes() = default;
   HostBoxes(const BoxedArray& boxed, const char* its_first)
       : first(its_first),
         rank(static_cast<int>(boxed.dimensions.size())),
-        element_bytes(int32(boxed.element_bytes)) {
+        element_bytes(int32(boxed.element_bytes)),
+        walks(static_cast<int>(boxed.walks.size())) {
     for (std::size_t d = 0; d < boxed.dimensions.size(); ++d) {
       strides[d] = boxed.dimensions[d].stride * boxed.element_bytes;
       extents[d] = int32(boxed.dimensions[d].extent);
       sides[d] = int32(boxed.dimensions[d].side);
+    }
+    for (std::size_t w = 0; w < boxed.walks.size(); ++w) {
+      firsts.at(w) = static_cast<short>(boxed.walks[w].first);
+      behind.at(w) = static_cast<short>(boxed.behind(w));
+      steps.at(w) = static_cast<short>(boxed.walks[w].step);
     }
   }
 };

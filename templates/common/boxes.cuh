@@ -85,6 +85,33 @@ __device__ __forceinline__ void copy_box(void* to, const TensorMap& map, const i
 #undef COPY_BOX
 }
 
+// Likewise of a map whose array is an image that windows step through (BoxedArray::walks): a row for each
+// place of a window, of the channels from place[0] on. The first window begins at the pixel `place`, before
+// the image's first one if that is negative; the others follow, along the nearest dimension first. Of each
+// window the pixel is copied that is `in_window` behind its first one.
+template <int WALKS>
+__device__ __forceinline__ void copy_pixels(void* to, const TensorMap& map, const int (&place)[WALKS + 2],
+                                            const int (&in_window)[WALKS], BoxBarrier* barrier) {
+#define COPY_PIXELS(rank, places, offsets, ...)                                                  \
+  asm volatile("cp.async.bulk.tensor." rank                                                      \
+               ".shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {" places \
+               "}], [%2], {" offsets "};" ::"r"(shared_address(to)),                             \
+               "l"(&map), "r"(shared_address(barrier)), __VA_ARGS__                              \
+               : "memory")
+  static_assert(WALKS >= 1 && WALKS <= 3, "as many dimensions as are written out here");
+  const auto offset = [&](int walk) { return static_cast<unsigned short>(in_window[walk]); };
+  if constexpr (WALKS == 1) {
+    COPY_PIXELS("3d", "%3, %4, %5", "%6", "r"(place[0]), "r"(place[1]), "r"(place[2]), "h"(offset(0)));
+  } else if constexpr (WALKS == 2) {
+    COPY_PIXELS("4d", "%3, %4, %5, %6", "%7, %8", "r"(place[0]), "r"(place[1]), "r"(place[2]), "r"(place[3]),
+                "h"(offset(0)), "h"(offset(1)));
+  } else {
+    COPY_PIXELS("5d", "%3, %4, %5, %6, %7", "%8, %9, %10", "r"(place[0]), "r"(place[1]), "r"(place[2]),
+                "r"(place[3]), "r"(place[4]), "h"(offset(0)), "h"(offset(1)), "h"(offset(2)));
+  }
+#undef COPY_PIXELS
+}
+
 // Begins to copy a box in shared memory, which copy_box() could have brought, to the array. What is beyond
 // the array is left out. All threads that have stored it have called show_to_products() before a barrier.
 template <int RANK>

@@ -17,7 +17,9 @@ struct TensorMap {
   long long strides[5];  // in bytes
   int extents[5], sides[5];
   int rank, element_bytes;
-  char unused[32];
+  int walks;  // of an image that windows step through; else 0
+  short firsts[3], behind[3], steps[3];
+  char unused[10];
 };
 
 struct alignas(16) BoxBarrier {
@@ -76,35 +78,69 @@ namespace tunesmith_shim {
 
 constexpr int box_row = 128, box_piece = 16;  // bytes
 
+TUNESMITH_UNWATCHED inline void check_box(const char* in_shared, const TensorMap& map, int rank, int walks) {
+  const ptrdiff_t at = in_shared - static_cast<char*>(dynamic_shared);
+  if (at % 1024 != 0 || map.rank != rank || map.walks != walks ||
+      map.sides[0] * map.element_bytes != box_row || reinterpret_cast<size_t>(map.first) % box_piece != 0)
+    fail(misaligned);
+}
+
+// Visits the pieces of a box's row, whose first element has this place in the array.
+template <typename Visit>
+TUNESMITH_UNWATCHED inline void each_piece_of_row(char* in_shared, int row, const TensorMap& map,
+                                                  const int* place, const Visit& visit) {
+  bool inside = true;
+  long long at = static_cast<long long>(place[0]) * map.element_bytes;
+  for (int d = 1; d < map.rank; ++d) {
+    inside = inside && place[d] >= 0 && place[d] < map.extents[d];
+    at += place[d] * map.strides[d];
+  }
+  const long long left = static_cast<long long>(map.extents[0] - place[0]) * map.element_bytes;
+  for (int piece = 0; piece < box_row / box_piece; ++piece) {
+    const long long there = inside ? left - piece * box_piece : 0;
+    visit(in_shared + row * box_row + (piece ^ row % 8) * box_piece, map.first + at + piece * box_piece,
+          there <= 0          ? 0
+          : there < box_piece ? static_cast<int>(there)
+                              : box_piece);
+  }
+}
+
 // Calls visit(piece in shared memory, in the array, its bytes that are in the array) of each piece of a box,
 // and returns the bytes of all.
 template <typename Visit>
 TUNESMITH_UNWATCHED inline int each_piece(char* in_shared, const TensorMap& map, const int* place, int rank,
                                           const Visit& visit) {
-  const ptrdiff_t at = in_shared - static_cast<char*>(dynamic_shared);
-  if (at % 1024 != 0 || map.rank != rank || map.sides[0] * map.element_bytes != box_row ||
-      reinterpret_cast<size_t>(map.first) % box_piece != 0)
-    fail(misaligned);
+  check_box(in_shared, map, rank, 0);
   int rows = 1;
   for (int d = 1; d < rank; ++d) rows *= map.sides[d];
   for (int row = 0; row < rows; ++row) {
-    char* in_array = map.first + static_cast<long long>(place[0]) * map.element_bytes;
-    bool inside = true;
-    for (int d = 1, rest = row; d < rank; rest /= map.sides[d++]) {
-      const int its = place[d] + rest % map.sides[d];
-      inside = inside && its < map.extents[d];
-      in_array += its * map.strides[d];
-    }
-    const long long left = static_cast<long long>(map.extents[0] - place[0]) * map.element_bytes;
-    for (int piece = 0; piece < box_row / box_piece; ++piece) {
-      const long long there = inside ? left - piece * box_piece : 0;
-      visit(in_shared + row * box_row + (piece ^ row % 8) * box_piece, in_array + piece * box_piece,
-            there <= 0          ? 0
-            : there < box_piece ? static_cast<int>(there)
-                                : box_piece);
-    }
+    int its[5] = {place[0]};
+    for (int d = 1, rest = row; d < rank; rest /= map.sides[d++]) its[d] = place[d] + rest % map.sides[d];
+    each_piece_of_row(in_shared, row, map, its, visit);
   }
   return rows * box_row;
+}
+
+// The same of pixels: the second side of them, for windows that begin at `place` and behind it.
+template <typename Visit>
+TUNESMITH_UNWATCHED inline int each_piece_of_pixels(char* in_shared, const TensorMap& map, const int* place,
+                                                    const int* in_window, int walks, const Visit& visit) {
+  check_box(in_shared, map, walks + 2, walks);
+  int window[5] = {};
+  for (int d = 0; d < walks + 2; ++d) window[d] = place[d];
+  for (int row = 0; row < map.sides[1]; ++row) {
+    int its[5] = {window[0]};
+    for (int d = 1; d < walks + 2; ++d) its[d] = window[d] + (d <= walks ? in_window[d - 1] : 0);
+    each_piece_of_row(in_shared, row, map, its, visit);
+    int d = 1;
+    for (; d <= walks; ++d) {
+      window[d] += map.steps[d - 1];
+      if (window[d] < map.extents[d] + map.behind[d - 1]) break;
+      window[d] = map.firsts[d - 1];
+    }
+    if (d > walks) ++window[d];
+  }
+  return map.sides[1] * box_row;
 }
 
 struct PendingBox {
@@ -120,14 +156,34 @@ __attribute__((destructor)) static void free_pending_boxes() { free_lists(pendin
 
 }  // namespace tunesmith_shim
 
+namespace tunesmith_shim {
+
+// Copies a piece when the barrier's phase ends.
+struct CopyWhenWaited {
+  BoxBarrier* barrier;
+  TUNESMITH_UNWATCHED void operator()(char* piece, const char* from, int bytes) const {
+    copy_later(piece, from, box_piece, bytes, barrier, barrier->phase);
+  }
+};
+
+}  // namespace tunesmith_shim
+
 template <int RANK>
 TUNESMITH_UNWATCHED inline void copy_box(void* to, const TensorMap& map, const int (&place)[RANK],
                                          BoxBarrier* barrier) {
   static_assert(RANK >= 2 && RANK <= 5, "as many dimensions as a GPU's version has");
-  const auto copy = [&](char* piece, const char* from, int bytes) TUNESMITH_UNWATCHED {
-    tunesmith_shim::copy_later(piece, from, tunesmith_shim::box_piece, bytes, barrier, barrier->phase);
-  };
+  const tunesmith_shim::CopyWhenWaited copy = {barrier};
   barrier->bytes -= tunesmith_shim::each_piece(static_cast<char*>(to), map, place, RANK, copy);
+  tunesmith_shim::end_phase(barrier);
+}
+
+template <int WALKS>
+TUNESMITH_UNWATCHED inline void copy_pixels(void* to, const TensorMap& map, const int (&place)[WALKS + 2],
+                                            const int (&in_window)[WALKS], BoxBarrier* barrier) {
+  static_assert(WALKS >= 1 && WALKS <= 3, "as many dimensions as a GPU's version has");
+  const tunesmith_shim::CopyWhenWaited copy = {barrier};
+  barrier->bytes -=
+      tunesmith_shim::each_piece_of_pixels(static_cast<char*>(to), map, place, in_window, WALKS, copy);
   tunesmith_shim::end_phase(barrier);
 }
 

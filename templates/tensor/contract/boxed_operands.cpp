@@ -24,7 +24,7 @@ std::optional<Dimension> joined(const Group& group, Stride stride) {
 
 }  // namespace
 
-std::optional<BoxedArray> boxed(const Groups& groups, Side side, bool with_windows) {
+std::optional<BoxedArray> boxed(const Groups& groups, Side side) {
   const Stride stride = side == Side::first    ? &Digit::first
                         : side == Side::second ? &Digit::second
                                                : &Digit::out;
@@ -36,33 +36,47 @@ std::optional<BoxedArray> boxed(const Groups& groups, Side side, bool with_windo
                                             : true;
   const Counted& rows = side == Side::second ? *n : m;
   const Counted& others = side == Side::out ? *n : k;
-  const Group neighbours = with_windows ? Group{others.digits.front()} : (along ? others : rows).digits;
-  const std::optional<Dimension> near = joined(neighbours, stride);
-  std::optional<Dimension> far = joined((along ? rows : others).digits, stride);
+  const std::optional<Dimension> near = joined((along ? others : rows).digits, stride),
+                                 far = joined((along ? rows : others).digits, stride);
   if (!near || !far || near->stride != 1) return std::nullopt;
   BoxedArray view;
   view.start = (side == Side::first ? groups.first : side == Side::second ? groups.second : groups.out).start;
-  if (with_windows) {
-    // Behind the last row of the output there may be no further windows in the image.
-    far->extent = 1;
-    for (const Digit& digit : rows.digits)
-      far->extent += (digit.extent - digit.padding - 1) * (digit.*stride) / far->stride;
-  }
   view.dimensions = {*near, *far};
   // Rows that overlap, as those of windows do, are no array.
   if (view.dimensions[1].extent > 1 && view.dimensions[1].stride < view.dimensions[0].extent)
     return std::nullopt;
-  if (with_windows) {
-    for (const Digit& digit : Group(others.digits.begin() + 1, others.digits.end())) {
-      if (digit.extent > 1 && digit.*stride <= 0) return std::nullopt;
-      view.dimensions.push_back({digit.extent, digit.extent > 1 ? digit.*stride : any_stride});
-    }
-  }
   for (const Digit& digit : groups.batch) {
     if (digit.extent > 1 && digit.*stride <= 0) return std::nullopt;
     view.dimensions.push_back({digit.extent, digit.extent > 1 ? digit.*stride : any_stride});
   }
-  if (view.dimensions.size() > BoxedArray::most_dimensions) return std::nullopt;
+  return view;
+}
+
+std::optional<BoxedArray> boxed_image(const Groups& groups, bool second, std::int64_t terms,
+                                      std::int64_t vector) {
+  const std::optional<Image> image = image_of(groups, second);
+  if (!image || image->channels % terms != 0) return std::nullopt;
+  const std::size_t walks = image->dimensions.size();
+  if (walks + 2 > BoxedArray::most_dimensions) return std::nullopt;
+  BoxedArray view;
+  view.start = image->start;
+  view.dimensions = {{image->channels, 1}};
+  std::int64_t least_stride = image->channels;  // what is nearer does not overlap
+  for (const Image::Dimension& its : image->dimensions) {
+    view.dimensions.push_back({its.extent, its.stride});
+    view.walks.push_back({its.first, its.windows, its.step});
+    const std::int64_t most_beyond = BoxedArray::most_beyond.at(walks),
+                       behind = view.behind(view.walks.size() - 1);
+    if (its.step > BoxedArray::most_step || its.first < -most_beyond || its.first >= most_beyond ||
+        behind < -most_beyond || behind >= most_beyond ||
+        (its.in_window - 1) * its.step_in_window > BoxedArray::most_in_window.at(walks))
+      return std::nullopt;
+    if (its.stride < least_stride || its.stride % vector != 0) return std::nullopt;
+    least_stride = its.stride * its.extent;
+  }
+  if (image->images > 1 && (image->image_stride < least_stride || image->image_stride % vector != 0))
+    return std::nullopt;
+  view.dimensions.push_back({image->images, image->images > 1 ? image->image_stride : any_stride});
   return view;
 }
 

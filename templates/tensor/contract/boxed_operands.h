@@ -21,8 +21,13 @@ enum class Side : std::uint8_t { first, second, out };
 /// dimension, the other one the second; then come the digits of the batch. An operand's groups are its rows
 /// and its terms, the output's are M and N, whose neighbours are N's. Its array, its elements and the sides
 /// of its boxes are not set. Nothing: a group of it is more than one dimension, or has no map for other
-/// reasons. `with_windows`: the operand's rows are spread(), of its terms the first digit is the first
-/// dimension, and the others, which step through windows, are dimensions before those of the batch.
-std::optional<BoxedArray> boxed(const Groups& groups, Side side, bool with_windows = false);
+/// reasons.
+std::optional<BoxedArray> boxed(const Groups& groups, Side side);
+
+/// The view of a windowed operand's image, likewise: its channels are a multiple of `terms`, and its strides
+/// of `vector` elements. Nothing: it is no such image, or its windows are too many or too far apart for a
+/// map.
+std::optional<BoxedArray> boxed_image(const Groups& groups, bool second, std::int64_t terms,
+                                      std::int64_t vector);
 
 }  // namespace tunesmith::tensor_op

@@ -7,36 +7,29 @@
 constexpr int block_threads = threads + 32;
 constexpr int box_rows = 128 / static_cast<int>(sizeof(T));  // of an operand whose neighbours are rows
 
-// An operand that is read through windows is copied from its whole image, or from its packed channels: the
-// map's first dimension is K's first digit, the others are dimensions before the batch. Rows are counted
-// through the image, and those beyond a digit's limit are not stored.
-#if defined(HAS_WINDOWS) && defined(BOXES_OF_IMAGES)
-constexpr int image = WINDOWED;
-#define LIMITS_PARAMETER , Extents limits
+// An operand that is read through windows is copied from its image as that is, or from its packed channels: a
+// row is a window, K's first digit is a channel, and the others are places within a window.
+#ifdef HAS_WINDOWS
+constexpr int image = PACK == Pack::channels || !(WINDOWED == 0 ? packs_first : packs_second) ? WINDOWED : -1;
+#define WALKS_PARAMETER , Walks walks
 #else
 constexpr int image = -1;
-#define LIMITS_PARAMETER
+#define WALKS_PARAMETER
 #endif
-constexpr int windows_of_first = image == 0 ? K_RANK - 1 : 0, windows_of_second = image == 1 ? K_RANK - 1 : 0;
+
+// By digits: of a row, how many pixels apart windows are and where the first one begins; of a term, how far
+// apart the pixels of a window are.
+struct Walks {
+  Extents steps, firsts;
+};
 
 // Begins to copy an operand's tile.
-template <typename Side, int TILE, int WINDOWS>
+template <typename Side, int TILE>
 __device__ __forceinline__ void copy_tile(Held* to, const TensorMap& map, int row, int term,
-                                          const int (&batch)[BATCH_RANK], const Digits& digits,
-                                          BoxBarrier* filled) {
-  int place[2 + WINDOWS + BATCH_RANK];
+                                          const int (&batch)[BATCH_RANK], BoxBarrier* filled) {
+  int place[2 + BATCH_RANK];
 #pragma unroll
-  for (int d = 0; d < BATCH_RANK; ++d) place[2 + WINDOWS + d] = batch[d];
-  if constexpr (WINDOWS > 0) {
-    unsigned rest = static_cast<unsigned>(term);
-#pragma unroll
-    for (int d = K::first; d < K::end; ++d) {
-      const unsigned next = d + 1 < K::end ? divided(rest, digits.extents[d], digits.multipliers[d]) : 0;
-      const int digit = static_cast<int>(rest - next * static_cast<unsigned>(digits.extents[d]));
-      (d == K::first ? term : place[1 + d - K::first]) = digit;
-      rest = next;
-    }
-  }
+  for (int d = 0; d < BATCH_RANK; ++d) place[2 + d] = batch[d];
   if constexpr (Side::by_rows) {
     place[0] = term;
     place[1] = row;
@@ -49,6 +42,37 @@ __device__ __forceinline__ void copy_tile(Held* to, const TensorMap& map, int ro
       copy_box(to + r * TILE_K, map, place, filled);
     }
   }
+}
+
+// The digits of a number in a group.
+template <typename Group, int RANK>
+__device__ __forceinline__ void count(int (&its)[RANK], unsigned rest, const Extents& extents,
+                                      const Extents& multipliers) {
+#pragma unroll
+  for (int d = Group::first; d < Group::end; ++d) {
+    const unsigned next = d + 1 < Group::end ? divided(rest, extents[d], multipliers[d]) : 0;
+    its[d - Group::first] = static_cast<int>(rest - next * static_cast<unsigned>(extents[d]));
+    rest = next;
+  }
+}
+
+// Begins to copy a tile of the image. Behind the dimensions that windows step along there may be one more
+// digit of rows: images.
+template <typename Rows, typename Terms>
+__device__ __forceinline__ void copy_windows(Held* to, const TensorMap& map, int row, int term,
+                                             const Digits& digits, const Walks& walks, BoxBarrier* filled) {
+  constexpr int number = Terms::end - Terms::first - 1;
+  int windows[larger(Rows::end - Rows::first, number + 1)] = {}, terms[number + 1];
+  count<Rows>(windows, static_cast<unsigned>(row), digits.extents, digits.multipliers);
+  count<Terms>(terms, static_cast<unsigned>(term), digits.extents, digits.multipliers);
+  int place[number + 2] = {terms[0]}, in_window[number];
+#pragma unroll
+  for (int walk = 0; walk < number; ++walk) {
+    place[1 + walk] = windows[walk] * walks.steps[Rows::first + walk] + walks.firsts[Rows::first + walk];
+    in_window[walk] = terms[1 + walk] * walks.steps[Terms::first + 1 + walk];
+  }
+  place[1 + number] = windows[number];
+  copy_pixels(to, map, place, in_window, filled);
 }
 
 // The stage of a tile of K, and the number of its phase.
@@ -68,44 +92,6 @@ struct Turn {
 __device__ __forceinline__ void give_back(BoxBarrier* emptied) {
   __syncwarp();
   if (threadIdx.x % 32 == 0) arrive_at(emptied);
-}
-
-// The digits of a tile's batch.
-__device__ __forceinline__ void fill(int (&batch)[BATCH_RANK], unsigned rest, const Extents& extents,
-                                     const Extents& multipliers) {
-#pragma unroll
-  for (int d = Batch::first; d < Batch::end; ++d) {
-    const unsigned next = d + 1 < Batch::end ? divided(rest, extents[d], multipliers[d]) : 0;
-    batch[d - Batch::first] = static_cast<int>(rest - next * static_cast<unsigned>(extents[d]));
-    rest = next;
-  }
-}
-
-// True if each digit of a row is below its limit.
-template <typename Rows>
-__device__ __forceinline__ bool is_stored(const Digits& digits, const Extents& limits, unsigned at) {
-  bool stored = true;
-#pragma unroll
-  for (int d = Rows::first; d < Rows::end; ++d) {
-    const unsigned next = d + 1 < Rows::end ? divided(at, digits.extents[d], digits.multipliers[d]) : 0;
-    stored = stored && static_cast<int>(at - next * static_cast<unsigned>(digits.extents[d])) < limits[d];
-    at = next;
-  }
-  return stored;
-}
-
-// Takes the image's rows that the output does not have out of the tables; each thread those that it has
-// filled.
-__device__ __forceinline__ void leave_out(Tables& tables, const Digits& digits, const Extents& limits,
-                                          unsigned from_m, unsigned from_n) {
-  for (int row = static_cast<int>(threadIdx.x); row < TILE_M + TILE_N / step_n; row += threads) {
-    if (row < TILE_M) {
-      if (image == 0 && !is_stored<M>(digits, limits, from_m + row)) tables.out_m[row] = nowhere;
-    } else {
-      const int column = (row - TILE_M) * step_n;
-      if (image == 1 && !is_stored<N>(digits, limits, from_n + column)) tables.out_n[column] = nowhere;
-    }
-  }
 }
 
 // How a kernel takes the output: as boxes, or by its address.
@@ -196,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
                            InOutPointer<unsigned> arrived, long long out_start, int m, int n, int k,
                            int runs_n, int tiles_m, int tiles_n, int splits, int terms_of_split, int all,
                            Extents extents, Extents multipliers,
-                           Strides out_strides FINISH_PARAMETERS LIMITS_PARAMETER) {
+                           Strides out_strides FINISH_PARAMETERS WALKS_PARAMETER) {
   SWIZZLED_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   Run* const runs = reinterpret_cast<Run*>(memory + runs_at);
@@ -205,6 +191,9 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
   Held* const shared = reinterpret_cast<Held*>(memory + tiles_at);
   const Digits digits = {extents, multipliers, {}, {}, out_strides};
   const Sizes sizes = {m, n, k, runs_n};
+#ifndef HAS_WINDOWS
+  const Walks walks = {};
+#endif
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == threads) {
     prepare_boxes(first);
@@ -226,7 +215,7 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
     for (unsigned at = blockIdx.x; at < static_cast<unsigned>(all); at += gridDim.x) {
       const Tile tile = tile_of(at, tiles_m, tiles_n, splits);
       int batch[BATCH_RANK];
-      fill(batch, tile.batch, extents, multipliers);
+      count<Batch>(batch, tile.batch, extents, multipliers);
       const int first_term = static_cast<int>(tile.split) * terms_of_split;
       const int end = min(first_term + terms_of_split, k);
 #pragma unroll 1
@@ -235,10 +224,17 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
         BoxBarrier* const its = filled + turn.stage;
         wait_for(emptied + turn.stage, turn.phase);
         arrive_with(its, static_cast<int>(sizeof(Held)) * (First::elements + Second::elements));
-        copy_tile<First, TILE_M, windows_of_first>(to, first, static_cast<int>(tile.m) * TILE_M, term, batch,
-                                                   digits, its);
-        copy_tile<Second, TILE_N, windows_of_second>(
-            to + First::elements, second, static_cast<int>(tile.n) * TILE_N, term, batch, digits, its);
+        const int row = static_cast<int>(tile.m) * TILE_M, column = static_cast<int>(tile.n) * TILE_N;
+        if constexpr (image == 0) {
+          copy_windows<M, K>(to, first, row, term, digits, walks, its);
+        } else {
+          copy_tile<First, TILE_M>(to, first, row, term, batch, its);
+        }
+        if constexpr (image == 1) {
+          copy_windows<N, K>(to + First::elements, second, column, term, digits, walks, its);
+        } else {
+          copy_tile<Second, TILE_N>(to + First::elements, second, column, term, batch, its);
+        }
         turn.end();
       }
     }
@@ -255,11 +251,6 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
     if constexpr (!boxes_out) {
       if (at != blockIdx.x) sync<threads>(1);  // the tables, and finished sums, have been read
       fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
-#ifdef BOXES_OF_IMAGES
-#ifdef HAS_WINDOWS
-      leave_out(tables, digits, limits, tile.m * TILE_M, tile.n * TILE_N);
-#endif
-#endif
     }
     Sums sums(thread);
     BoxBarrier* before = emptied;  // of the stage that is multiplied
@@ -277,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks(RESI
     Out* const finished = reinterpret_cast<Out*>(memory + layout.finished_at);
     if constexpr (boxes_out) {
       int batch[BATCH_RANK];
-      fill(batch, tile.batch, extents, multipliers);
+      count<Batch>(batch, tile.batch, extents, multipliers);
       store_boxes(out, finished, next, tile, sizes, batch, sums, FINISH_OPERANDS);
       continue;
     }

@@ -103,12 +103,7 @@ std::string codes(const Problem& problem) {
 }
 
 // The kernel's parameters depend on how operands come.
-std::string settings(const Config& config) {
-  if (!loads_boxes(config)) return "";
-  const Packs packs = packs_of(config);
-  return packs == Packs::none || packs == Packs::channels ? "#define IN_BOXES\n#define BOXES_OF_IMAGES\n"
-                                                          : "#define IN_BOXES\n";
-}
+std::string settings(const Config& config) { return loads_boxes(config) ? "#define IN_BOXES\n" : ""; }
 
 // `first`, `second`: the operand is an argument that may be anywhere, or none.
 std::int64_t alignment_bytes(const Problem& problem, const Config& config, bool first, bool second) {

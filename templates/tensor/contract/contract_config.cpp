@@ -136,36 +136,34 @@ bool has_pieces(const Problem& problem, const Groups& groups) {
          lies_so(second_along_k(groups) ? groups.k : groups.n, &Digit::second);
 }
 
-int boxed_image(const Groups& groups, Packs packs) {
-  return packs == Packs::none || packs == Packs::channels ? windowed_operand(groups) : -1;
+int image_operand(const Groups& groups, Packs packs) {
+  const int windowed = windowed_operand(groups);
+  const bool is_packed_whole =
+      packs != Packs::channels && (windowed == 0 ? packs_first(packs) : packs_second(packs));
+  return is_packed_whole ? -1 : windowed;
+}
+
+std::optional<BoxedArray> boxed_image(const Problem& problem, const Groups& groups, bool second) {
+  return boxed_image(groups, second, 4 * matrix_terms(problem), 16 / bytes(dtype_of(problem)));
 }
 
 std::optional<PackedGroups> boxed_groups(const Problem& problem, const Groups& groups, Packs packs) {
-  const int image = boxed_image(groups, packs);
-  const bool has_bounds = nest_of(problem).bounds() > 0;
-  if (packs == Packs::channels ? image < 0 : has_bounds) return std::nullopt;
-  PackedGroups its(groups, packs, 16 / bytes(dtype_of(problem)), has_bytes(problem), image == 1);
-  if (image >= 0 && (!spread(its.groups, image == 1, 4 * matrix_terms(problem)) ||
-                     size_of(image == 1 ? its.groups.n : its.groups.m) > most_in_group))
-    return std::nullopt;
-  if (!boxed(its.groups, Side::first, image == 0) || !boxed(its.groups, Side::second, image == 1))
-    return std::nullopt;
+  const int image = image_operand(groups, packs);
+  if (image < 0 && (packs == Packs::channels || nest_of(problem).bounds() > 0)) return std::nullopt;
+  PackedGroups its(groups, packs, 16 / bytes(dtype_of(problem)), has_bytes(problem), false);
+  for (const int operand : {0, 1}) {
+    const bool exists = operand == image
+                            ? boxed_image(problem, its.groups, operand == 1).has_value()
+                            : boxed(its.groups, operand == 0 ? Side::first : Side::second).has_value();
+    if (!exists) return std::nullopt;
+  }
   return its;
 }
 
 BoxesByPacks boxes_by_packs(const Problem& problem, const Groups& groups, const DeviceFacts& device) {
   BoxesByPacks all = {};
-  for (std::size_t pack = 0; pack < number_of_packs && has_warpgroups(problem, device); ++pack) {
-    const auto packs = static_cast<Packs>(pack);
-    const std::optional<PackedGroups> boxed = boxed_groups(problem, groups, packs);
-    if (!boxed) continue;
-    const int image = boxed_image(groups, packs);
-    all.at(pack) = {.exist = true,
-                    .of_image = image >= 0,
-                    .m = size_of(boxed->groups.m),
-                    .n = size_of(boxed->groups.n),
-                    .pixels = image == 1 ? counted_n(boxed->groups, 1)->digits.front().extent : 0};
-  }
+  for (std::size_t pack = 0; pack < number_of_packs && has_warpgroups(problem, device); ++pack)
+    all.at(pack) = boxed_groups(problem, groups, static_cast<Packs>(pack)).has_value();
   return all;
 }
 

@@ -164,21 +164,18 @@ bool has_pieces(const Problem& problem, const Groups& groups);
 
 // The operand that boxes read through windows, from its image as it is or as its channels are packed: 0 or 1;
 // -1: neither.
-int boxed_image(const Groups& groups, Packs packs);
+int image_operand(const Groups& groups, Packs packs);
 
 // The groups after packing, where both operands can be copied as boxes through tensor maps then; else
 // nothing. And whether the output can.
 std::optional<PackedGroups> boxed_groups(const Problem& problem, const Groups& groups, Packs packs);
 
-// What boxes copy with operands packed in one way. An image that is read through windows has more rows than
-// the output.
-struct Boxes {
-  bool exist = false, of_image = false;
-  std::int64_t m = 0, n = 0;
-  std::int64_t pixels = 0;  // of an image's row, where its rows are N; vectors of the output divide them
-};
-using BoxesByPacks = std::array<Boxes, number_of_packs>;
-// None exist where the device has no warpgroups for the problem.
+// The view of that image, of whose channels a tile takes some.
+std::optional<BoxedArray> boxed_image(const Problem& problem, const Groups& groups, bool second);
+
+// Whether boxed_groups() is something, by what is packed; never where the device has no warpgroups for the
+// problem.
+using BoxesByPacks = std::array<bool, number_of_packs>;
 BoxesByPacks boxes_by_packs(const Problem& problem, const Groups& groups, const DeviceFacts& device);
 bool has_boxes_out(const Groups& groups);
 

@@ -42,8 +42,28 @@ Counted counted_rows(const Groups& groups, const Group& rows, Stride operand) {
                                         : ordered(rows, operand, &Digit::out);
 }
 
+// Makes one move of those that follow each other in the array and in the packed copy. `moves` are in the
+// order of the packed copy.
+void join(std::vector<Move>& moves) {
+  std::vector<Move> joined;
+  for (const Move& move : moves) {
+    Move* const before = joined.empty() ? nullptr : &joined.back();
+    const bool follows = before != nullptr && before->before == 0 && before->behind == 0 &&
+                         move.from == before->from * before->extent && move.to == before->to * before->extent;
+    if (!follows) {
+      joined.push_back(move);
+      continue;
+    }
+    before->before = move.before * before->extent;
+    before->behind = move.behind * before->extent;
+    before->extent *= move.extent;
+  }
+  moves = std::move(joined);
+}
+
 // The second move is the nearest in the array, or the longest if the nearest is the first move.
 void order(std::vector<Move>& moves) {
+  join(moves);
   if (moves.size() < 2) return;
   const auto nearest = std::min_element(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
     return distance_of(a.from) < distance_of(b.from);
@@ -65,15 +85,16 @@ void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t v
   std::int64_t pitch = 1;
   for (Group* group : {terms_first ? &groups.k : &rows, terms_first ? &rows : &groups.k, &groups.batch}) {
     for (Digit& digit : *group) {
+      if (group == &groups.batch && digit.*stride == 0) continue;  // one for all
       packing.moves.push_back({digit.extent, digit.*stride, pitch, 0, digit.padding});
       digit.*stride = pitch;
       pitch *= digit.extent;
     }
     pitch = round_up(pitch, vector);
   }
+  packing.start = std::exchange(view.start, 0);
   packing.elements = pitch;
   order(packing.moves);
-  view.start = 0;
 }
 
 // A dimension of an operand's array, as the digits tell that step along it: they have a bound in common, or
@@ -84,6 +105,9 @@ struct Dimension {
   std::int64_t start = 0, pitch = 0, bound = 0;  // of the bound, whose places are `pitch` apart; 0: none
 
   std::int64_t extent() const { return span / stride + 1; }
+  // The distance of its places in the array, and their number.
+  std::int64_t unit() const { return pitch > 0 ? pitch : stride; }
+  std::int64_t places() const { return pitch > 0 ? bound : extent(); }
   void add(Digit& digit, Stride its) {
     stride = digits.empty() ? digit.*its : std::min(stride, digit.*its);
     span += digit.*its * (digit.extent - 1);
@@ -158,9 +182,11 @@ const Dimension* channels_of(const Groups& groups, const std::vector<Dimension>&
 }
 
 // Packs a windowed operand as its array is, but with whole vectors of channels nearest.
-void pack_channels(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector,
-                   bool whole_rows, Packing& packing) {
+void pack_channels(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t vector, bool borders,
+                   Packing& packing) {
   const std::vector<Dimension> dimensions = dimensions_of(groups, rows, stride, view);
+  packing.start = view.start;
+  view.start = 0;
   const Dimension* const channels = channels_of(groups, dimensions);
   Digit& channel = *channels->digits.front();
   pad(channel, vector);
@@ -169,19 +195,18 @@ void pack_channels(Groups& groups, Group& rows, Stride stride, View& view, std::
   std::int64_t pitch = channel.extent;
   for (const Dimension& dimension : dimensions) {
     if (&dimension == channels) continue;
-    Move move = dimension.move(pitch);
-    if (std::exchange(whole_rows, false)) {
-      const std::int64_t padding = round_up(move.extent, vector) - move.extent;
-      move.extent += padding;
-      move.behind += padding;
+    const std::int64_t unit = borders ? dimension.stride : dimension.unit();
+    const Move move = borders ? dimension.move(pitch) : Move{dimension.places(), unit, pitch};
+    if (!borders) {
+      packing.start -= dimension.start * unit;
+      view.start += dimension.start * pitch;
     }
     packing.moves.push_back(move);
-    for (Digit* digit : dimension.digits) digit->*stride = digit->*stride / dimension.stride * pitch;
+    for (Digit* digit : dimension.digits) digit->*stride = digit->*stride / unit * pitch;
     pitch *= move.extent;
   }
   packing.elements = pitch;
   order(packing.moves);
-  view.start = 0;
 }
 
 }  // namespace
@@ -222,6 +247,21 @@ Groups::Groups(const Nest& nest, const std::vector<int>& finish)
   for (Group* group : {&m, &n, &k, &batch}) {
     if (group->empty()) group->emplace_back();
   }
+  if (windowed_operand(*this) < 0) count_rows_apart();
+}
+
+// Rows of N that are in one piece in the output and in the second operand, but begin anywhere, are moved in
+// pieces of 16 bytes and stored whole if N has no other index: these are then the batch.
+void Groups::count_rows_apart() {
+  constexpr std::int64_t aligned = 4, least = 256;  // shorter rows fill too little of their tiles
+  const auto row = std::find_if(n.begin(), n.end(), [](const Digit& digit) {
+    return digit.out == 1 && digit.second == 1 && digit.extent % aligned != 0 && digit.extent >= least;
+  });
+  if (row == n.end()) return;
+  for (const Digit& digit : n)
+    if (&digit != &*row && digit.extent > 1) batch.push_back(digit);
+  n = {*row};
+  if (batch.size() > 1) std::erase_if(batch, [](const Digit& digit) { return digit.extent == 1; });
 }
 
 Groups groups_of(const Problem& problem) {
@@ -288,23 +328,50 @@ int windowed_operand(const Groups& groups) {
   return first == second ? -1 : second ? 1 : 0;
 }
 
-bool spread(Groups& groups, bool second, std::int64_t terms) {
-  Group& rows = second ? groups.n : groups.m;
+std::optional<Image> image_of(const Groups& groups, bool second) {
+  Groups its = groups;
+  Group& rows = second ? its.n : its.m;
   const Stride stride = second ? &Digit::second : &Digit::first;
-  rows = ordered(rows, stride, &Digit::out).digits;
-  for (std::size_t d = 0; d + 1 < rows.size(); ++d) {
-    const std::int64_t step = rows[d].*stride, next = rows[d + 1].*stride;
-    if (step <= 0 || next < step * rows[d].extent || next % step != 0) return false;
-    rows[d].padding = next / step - rows[d].extent;
-    rows[d].extent = next / step;
+  const View& view = second ? its.second : its.first;
+  if (size_of(its.batch) > 1) return std::nullopt;
+  rows = counted_rows(its, rows, stride).digits;
+  its.k = counted_k(its, "first").digits;
+  const std::vector<Dimension> dimensions = dimensions_of(its, rows, stride, view);
+  const Dimension* const channels = channels_of(its, dimensions);
+  if (channels == nullptr || channels != dimensions.data() || channels->digits.front() != its.k.data() ||
+      channels->stride != 1)
+    return std::nullopt;
+  Image image = {.start = view.start, .channels = channels->extent()};
+  // The rows and terms of each dimension are the next ones.
+  std::size_t row = 0, term = 1;
+  for (std::size_t d = 1; d < dimensions.size(); ++d) {
+    const Dimension& dimension = dimensions[d];
+    if (row == rows.size() || image.images > 1) return std::nullopt;
+    const Digit* const its_row = &rows[row++];
+    const bool has_windows = dimension.digits.size() == 2;
+    const Digit* const its_term = has_windows ? term < its.k.size() ? &its.k[term++] : nullptr : its_row;
+    for (const Digit* const digit : dimension.digits)
+      if (digit != its_row && digit != its_term) return std::nullopt;
+    image.start -= dimension.start * dimension.unit();
+    if (has_windows) {
+      image.dimensions.push_back({.extent = dimension.places(),
+                                  .stride = dimension.unit(),
+                                  .first = dimension.start,
+                                  .windows = its_row->extent,
+                                  .step = its_row->*stride / dimension.unit(),
+                                  .in_window = its_term->extent,
+                                  .step_in_window = its_term->*stride / dimension.unit()});
+    } else {
+      if (dimension.pitch > 0 || dimension.digits.size() != 1) return std::nullopt;
+      image.images = its_row->extent;
+      image.image_stride = dimension.stride;
+    }
   }
-  const Group terms_in_order = counted_k(groups, "first").digits;
-  if (terms_in_order.front().*stride != 1 || terms_in_order.front().extent % terms != 0) return false;
-  const Group counted = second ? counted_rows(groups, rows, stride).digits : counted_m(groups).digits;
-  return counted == rows;
+  if (row != rows.size() || term != its.k.size()) return std::nullopt;
+  return image;
 }
 
-PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first, bool whole_rows)
+PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first, bool borders)
     : groups(std::move(given)) {
   if (packs == Packs::none) return;
   if (packs == Packs::channels) {
@@ -313,7 +380,7 @@ PackedGroups::PackedGroups(Groups given, Packs packs, std::int64_t vector, bool 
     Group& other = is_second ? groups.m : groups.n;
     const Stride stride = is_second ? &Digit::second : &Digit::first,
                  others = is_second ? &Digit::first : &Digit::second;
-    pack_channels(groups, windowed, stride, is_second ? groups.second : groups.first, vector, whole_rows,
+    pack_channels(groups, windowed, stride, is_second ? groups.second : groups.first, vector, borders,
                   is_second ? second : first);
     groups.k = ordered(groups.k, stride, others).digits;
     pack(groups, other, others, is_second ? groups.first : groups.second, vector, terms_first,

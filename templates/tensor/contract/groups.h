@@ -23,10 +23,8 @@ constexpr std::size_t most_finish_accesses = 3;
 struct Digit {
   std::int64_t extent = 1, first = 0, second = 0, out = 0;
   std::array<std::int64_t, most_finish_accesses> finish = {};
-  /// At the end of the extent: of a term, where packed operands have zeros; of a row, places that the output
-  /// does not have (spread()).
-  std::int64_t padding = 0;
-  std::size_t index = 0;  ///< of the nest, as bounds count them
+  std::int64_t padding = 0;  ///< of a term, at the end of the extent, where packed operands have zeros
+  std::size_t index = 0;     ///< of the nest, as bounds count them
 
   bool operator==(const Digit& other) const {  // wherever they come from
     return extent == other.extent && first == other.first && second == other.second && out == other.out &&
@@ -42,13 +40,17 @@ std::int64_t size_of(const Group& group);
 std::int64_t distance_of(std::int64_t stride);
 
 /// M moves the first operand and the output, N the second and the output or only the output, the batch all of
-/// them; K is reduced. Each group has at least one digit.
+/// them, or the second operand and the output if N's rows are counted apart; K is reduced. Each group has at
+/// least one digit.
 struct Groups {
   Group m, n, k, batch;
   View first, second, out;
   bool swapped = false;  ///< the first operand is the function's second
 
   Groups(const Nest& nest, const std::vector<int>& finish);  ///< places in nest.inputs
+
+ private:
+  void count_rows_apart();
 };
 Groups groups_of(const Problem& problem);
 
@@ -99,6 +101,7 @@ struct Move {
 /// and then the rows; then the batch.
 struct Packing {
   std::vector<Move> moves;    ///< first the nearest in the packed copy, then the nearest in the array
+  std::int64_t start = 0;     ///< of the moves in the array
   std::int64_t elements = 0;  ///< 0: it is not packed
 };
 /// The operand that is read through windows and has channels, if one is: -1 no, 0 the first, 1 the second. It
@@ -108,20 +111,32 @@ int windowed_operand(const Groups& groups);
 /// The groups after operands are packed, and how they are packed. The terms' rows, or, with `terms_first`,
 /// the rows' terms, begin at multiples of `vector` elements. Behind a row's terms may be any elements, which
 /// are multiplied with zeros; where both operands are packed so, the terms' first index ends with zeros in
-/// whole vectors. `channels` needs a windowed operand; with `whole_rows` its image's rows are padded to a
-/// multiple of `vector` pixels.
+/// whole vectors. `channels` needs a windowed operand, of whose image it packs what windows read, with zeros
+/// beyond the array; without `borders` just the array, beyond which windows still read.
 struct PackedGroups {
   Groups groups;
   Packing first = {}, second = {};
 
-  PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first = false,
-               bool whole_rows = false);
+  PackedGroups(Groups given, Packs packs, std::int64_t vector, bool terms_first = false, bool borders = true);
 };
 
-/// Counts the rows of a windowed operand, the first or the second, through its whole image, so that they are
-/// one dimension of it: each digit gets as many places as reach the next digit's step, of which the output
-/// has those before the padding. Returns false if they do not follow each other so, in the order in which a
-/// kernel counts them, or K's first digit is not the image's nearest, in multiples of `terms`.
-bool spread(Groups& groups, bool second, std::int64_t terms);
+/// The image of a windowed operand: pixels of channels that are neighbours.
+struct Image {
+  /// A dimension along which windows step, and whose places within a window are terms.
+  struct Dimension {
+    std::int64_t extent = 1, stride = 1;  ///< of pixels; in elements
+    std::int64_t first = 0;               ///< the place of the first window's first pixel; below 0: before it
+    std::int64_t windows = 1, step = 1;   ///< so many, so many places apart
+    std::int64_t in_window = 1, step_in_window = 1;  ///< likewise the pixels of a window
+  };
+  std::int64_t start = 0, channels = 1;
+  std::vector<Dimension> dimensions = {};  ///< the nearest first
+  /// The images, if there are several: a last dimension, of which each window has one place.
+  std::int64_t images = 1, image_stride = 1;
+};
+/// The image of the first or second operand if rows and terms are counted through it: a row is a window, its
+/// terms are the channels and then the pixels of a window, both in the order of the dimensions. Nothing: they
+/// are not, or there is a batch.
+std::optional<Image> image_of(const Groups& groups, bool second);
 
 }  // namespace tunesmith::tensor_op

@@ -8,9 +8,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernel_file/find_op.h"
@@ -329,6 +331,133 @@ TEST(TensorGroups, OfWindowsArePackedWithChannelsNearest) {
   for (const char* const words : {"expression=\"c[i,j] += a[i,k] * b[k,j]\" i=3 j=5 k=7",
                                   "expression=\"out[y,x] += image[y+i,x+j] * w[i,j]\" y=4 x=5 i=2 j=3"})
     EXPECT_EQ(windowed_operand(groups_in(words)), -1) << words;
+}
+
+// The places in memory that windows read of an image, by rows and terms; -1: outside of it.
+using WindowPlaces = std::vector<std::vector<std::int64_t>>;
+WindowPlaces places_of(const Image& image) {
+  WindowPlaces places;
+  std::int64_t windows = image.images, pixels = 1;
+  for (const Image::Dimension& its : image.dimensions) {
+    windows *= its.windows;
+    pixels *= its.in_window;
+  }
+  for (std::int64_t window = 0; window < windows; ++window) {
+    places.emplace_back();
+    for (std::int64_t term = 0; term < pixels * image.channels; ++term) {
+      std::int64_t rest_of_row = window, rest = term / image.channels,
+                   at = image.start + term % image.channels;
+      bool inside = true;
+      for (const Image::Dimension& its : image.dimensions) {
+        const std::int64_t here =
+            its.first + rest_of_row % its.windows * its.step + rest % its.in_window * its.step_in_window;
+        inside = inside && here >= 0 && here < its.extent;
+        at += here * its.stride;
+        rest_of_row /= its.windows;
+        rest /= its.in_window;
+      }
+      places.back().push_back(inside ? at + rest_of_row * image.image_stride : -1);
+    }
+  }
+  return places;
+}
+
+// The same by the groups' strides; what is outside by the bounds of the operand's view.
+WindowPlaces places_of(const Groups& groups, bool second) {
+  const Stride stride = second ? &Digit::second : &Digit::first;
+  const View& view = second ? groups.second : groups.first;
+  const Group rows = (second ? *counted_n(groups, 1) : counted_m(groups)).digits,
+              terms = counted_k(groups, "first").digits;
+  WindowPlaces places;
+  for (std::int64_t window = 0; window < size_of(rows); ++window) {
+    places.emplace_back();
+    for (std::int64_t term = 0; term < size_of(terms); ++term) {
+      std::int64_t at = view.start;
+      std::vector<std::int64_t> in_bounds;
+      for (const Bound& bound : view.bounds) in_bounds.push_back(bound.start);
+      for (const auto& [group, number] : {std::pair(&rows, window), std::pair(&terms, term)}) {
+        std::int64_t rest = number;
+        for (const Digit& digit : *group) {
+          const std::int64_t its = rest % digit.extent;
+          rest /= digit.extent;
+          at += its * digit.*stride;
+          for (std::size_t b = 0; b < in_bounds.size(); ++b)
+            in_bounds[b] += its * view.bounds[b].strides[digit.index];
+        }
+      }
+      bool inside = true;
+      for (std::size_t b = 0; b < in_bounds.size(); ++b)
+        inside = inside && in_bounds[b] >= 0 && in_bounds[b] < view.bounds[b].extent;
+      places.back().push_back(inside ? at : -1);
+    }
+  }
+  return places;
+}
+
+TEST(TensorGroups, OfWindowsReadTheImageThatIsTold) {
+  for (const char* const words :
+       {"expression=\"out[n,y,x,o] += image[n,y+i,x+j,c] * w[o,i,j,c]\" n=2 o=3 y=4 x=5 c=6 i=2 j=3",
+        "expression=\"out[n,y,x,o] += image[n,2*y+i-1,3*x+2*j-2,c] * w[o,i,j,c]\" zero_outside=image n=2 o=3 "
+        "y=4 x=5 c=6 i=3 j=3 image=2x8x13x6",
+        "expression=\"out[n,o,y,x] += image[n,y+3*i-4,2*x+j-2,c] * w[o,i,j,c]\" zero_outside=image n=1 o=3 "
+        "y=5 x=4 c=2 i=3 j=2 image=1x4x9x2:500x100x10x1",
+        "expression=\"out[n,y,o] += image[n,2*y+i-5,c] * w[o,i,c]\" zero_outside=image n=3 o=2 y=4 c=5 i=7 "
+        "image=3x9x5",
+        "expression=\"out[n,z,y,x,o] += image[n,z+h,y+i-1,x+j,c] * w[o,h,i,j,c]\" zero_outside=image n=2 z=2 "
+        "y=3 x=2 o=2 h=2 i=3 j=2 c=4"}) {
+    SCOPED_TRACE(words);
+    const Groups groups = groups_in(words);
+    const bool second = windowed_operand(groups) == 1;
+    const std::optional<Image> image = image_of(groups, second);
+    ASSERT_TRUE(image);
+    EXPECT_EQ(places_of(*image), places_of(groups, second));
+    // Packed without borders the image is as large as its array, and windows read the same of it.
+    const PackedGroups its(groups, Packs::channels, 8, false, false);
+    const std::optional<Image> packed = image_of(its.groups, second);
+    ASSERT_TRUE(packed);
+    const WindowPlaces places = places_of(*packed);
+    EXPECT_EQ(places, places_of(its.groups, second));
+    const Packing& packing = second ? its.second : its.first;
+    std::map<std::int64_t, std::int64_t> from;  // where a place of the packed image comes from
+    std::vector<std::int64_t> at(packing.moves.size(), 0);
+    for (bool ends = false; !ends;) {
+      std::int64_t source = packing.start, to = 0;
+      bool exists = true;
+      for (std::size_t d = 0; d < at.size(); ++d) {
+        const Move& move = packing.moves[d];
+        EXPECT_EQ(move.before, 0);
+        exists = exists && at[d] < move.extent - move.behind;
+        source += at[d] * move.from;
+        to += at[d] * move.to;
+      }
+      from[to] = exists ? source : -2;
+      std::size_t d = 0;
+      while (d < at.size() && ++at[d] == packing.moves[d].extent) at[d++] = 0;
+      ends = d == at.size();
+    }
+    EXPECT_EQ(std::ssize(from), packing.elements);
+    const WindowPlaces given = places_of(*image);
+    for (std::size_t row = 0; row < given.size(); ++row) {
+      const std::int64_t channels = packed->channels;  // with zeros
+      for (std::int64_t term = 0; term < std::ssize(places[row]); ++term) {
+        const std::int64_t place = places[row][static_cast<std::size_t>(term)], channel = term % channels;
+        const std::int64_t expected =
+            channel >= image->channels
+                ? -2
+                : given[row][static_cast<std::size_t>(term / channels * image->channels + channel)];
+        ASSERT_TRUE(place == -1 ? expected < 0 : from.at(place) == expected) << row << " " << term;
+      }
+    }
+  }
+  for (const char* const words :
+       {"expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=3 y=4 x=5 c=6 i=2 j=3",
+        "expression=\"out[n,y,x,o] += image[n,y+i,x,c] * w[o,i,c]\" n=2 o=3 y=4 x=5 c=6 i=2 image=2x5x7x6",
+        "expression=\"out[n,y,x,o] += image[n,y+x+i,c] * w[o,i,c]\" n=2 o=3 y=4 x=5 c=6 i=2",
+        "expression=\"out[g,n,y,o] += image[g,n,y+i,c] * w[g,o,i,c]\" g=2 n=2 o=3 y=4 c=6 i=2"}) {
+    SCOPED_TRACE(words);
+    const Groups groups = groups_in(words);
+    EXPECT_FALSE(image_of(groups, windowed_operand(groups) == 1));
+  }
 }
 
 // Where the groups say that so many neighbours of the first digit lie side by side and aligned, they do.

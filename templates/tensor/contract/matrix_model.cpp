@@ -143,7 +143,7 @@ class MatrixModel {
       if (!shape.warpgroups || !(is_open || takes_boxes)) continue;
       for (std::size_t pack = 0; pack < number_of_packs; ++pack)
         for (const std::int64_t stages : {8, 6, 4, 3, 2})
-          if (boxes_.at(pack).exist) consider_boxes(shape, static_cast<Packs>(pack), stages);
+          if (boxes_.at(pack)) consider_boxes(shape, static_cast<Packs>(pack), stages);
     }
     return best_;
   }
@@ -329,13 +329,8 @@ class MatrixModel {
                .stages = stages,
                .warps = 16,
                .out_by = out_by_of(widths)};
-    const Boxes& its = boxes_.at(static_cast<std::size_t>(packs));
-    if (its.of_image) {
-      if (its.pixels % widths.out != 0) return;
-      way.out_by = "registers";
-    } else if (has_boxes_out_ && widths.out * out_bytes == 16 && shape.tile_n * out_bytes % 128 == 0) {
+    if (has_boxes_out_ && widths.out * out_bytes == 16 && shape.tile_n * out_bytes % 128 == 0)
       way.out_by = "boxes";
-    }
     if (boxes_bytes(way) > device_.max_shared_bytes_per_block) return;
     // The warps of all blocks, with those that copy, are shared out to four schedulers of 512 registers a
     // lane.
@@ -456,19 +451,12 @@ class MatrixModel {
     return static_cast<double>((m_ + n_) * k_ * batch_ * bytes(dtype_of(problem_)));
   }
 
-  std::int64_t rows_of(const Way& way) const {
-    return way.load_by == LoadBy::boxes ? boxes_.at(static_cast<std::size_t>(way.packs)).m : m_;
-  }
-  std::int64_t columns_of(const Way& way) const {
-    return way.load_by == LoadBy::boxes ? boxes_.at(static_cast<std::size_t>(way.packs)).n : n_;
-  }
-
   // Clocks of all launches. A launch or the last block of a tile adds parts.
   double clocks_of(const Way& way, const Parts& parts, bool adds_last) const {
     const auto area = static_cast<double>(way.shape.tile_m * way.shape.tile_n);
     const double out_bytes = area * static_cast<double>(bytes(out_dtype(problem_)));
-    const std::int64_t blocks = ceil_divide(rows_of(way), way.shape.tile_m) *
-                                ceil_divide(columns_of(way), way.shape.tile_n) * batch_ * parts.splits;
+    const std::int64_t blocks =
+        ceil_divide(m_, way.shape.tile_m) * ceil_divide(n_, way.shape.tile_n) * batch_ * parts.splits;
     const auto steps = static_cast<double>(ceil_divide(parts.terms, way.tile_k));
     const auto rounds =
         static_cast<double>(ceil_divide(blocks, multiprocessors_to_fill(device_) * way.resident));
@@ -500,17 +488,14 @@ class MatrixModel {
   // Takes the parts of K that need the fewest clocks, if these are fewer than before.
   void take(const Way& way) {
     const MatrixShape& shape = way.shape;
-    const std::int64_t tiles_m = ceil_divide(rows_of(way), shape.tile_m),
-                       tiles_n = ceil_divide(columns_of(way), shape.tile_n);
+    const std::int64_t tiles_m = ceil_divide(m_, shape.tile_m), tiles_n = ceil_divide(n_, shape.tile_n);
     const std::int64_t tiles = tiles_m * tiles_n * batch_;
-    const bool of_image =
-        way.load_by == LoadBy::boxes && boxes_.at(static_cast<std::size_t>(way.packs)).of_image;
     for (const std::int64_t split : splits) {
       if (split > 1 && (k_ < way.tile_k * split || tiles * split > 4096)) break;
       if (least_split(k_, split, way.tile_k, least_parts_) != split) continue;
       if (split == 1 && least_parts_ > 1) continue;
       const Parts parts = parts_of(k_, split, way.tile_k, least_parts_);
-      const bool adds_last = of_image || clocks_of_last(way, parts) < rates_.adding;
+      const bool adds_last = clocks_of_last(way, parts) < rates_.adding;
       const double clocks = clocks_of(way, parts, adds_last);
       if (best_ && clocks >= least_) continue;
       least_ = clocks;

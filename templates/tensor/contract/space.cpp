@@ -138,21 +138,14 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
       {"STAGES is at most 4, but with LOAD_BY=boxes.",
        [](const Config& c) { return c[STAGES] <= 4 || loads_boxes(c); }},
       {"Boxes are for wgmma. The rows of each operand are one dimension of its array, and the terms another; "
-       "the elements of one are neighbours, and those of the other begin at multiples of 16 bytes. Windows "
-       "step through an image by whole pixels of 64 channels, or a multiple, of bytes 128. All have at most "
-       "five dimensions, and STAGES is above 1.",
+       "the elements of one are neighbours, and those of the other begin at multiples of 16 bytes. Or "
+       "windows "
+       "step through one to three dimensions of an image of 64 channels, or a multiple, of bytes 128, as far "
+       "as a tensor map can say. All have at most five dimensions, and STAGES is above 1.",
        [=](const Config& c) {
          return !loads_boxes(c) || (uses_warpgroups(c) && c[STAGES] > 1 && c[ORDER_K] == "first" &&
-                                    boxes.at(static_cast<std::size_t>(packs_of(c))).exist &&
+                                    boxes.at(static_cast<std::size_t>(packs_of(c))) &&
                                     c[VECTOR_A] * bytes(dtype) == 16 && c[VECTOR_B] * bytes(dtype) == 16);
-       }},
-      {"Boxes of an image that is read through windows have rows beside the output's: sums are stored from "
-       "registers, in vectors that divide the image's rows, and parts of K are added by a tile's last block.",
-       [=](const Config& c) {
-         const Boxes& its = boxes.at(static_cast<std::size_t>(packs_of(c)));
-         return !loads_boxes(c) || !its.of_image ||
-                (c[OUT_BY] == "registers" && its.pixels % c[VECTOR_OUT] == 0 &&
-                 (c[SPLIT] == 1 || c[ADD_BY] == "last"));
        }},
       {"Only mma and wgmma store eight elements of 16 bits at once.",
        [=](const Config& c) { return c[VECTOR_OUT] <= stored || multiplies_matrices(c); }},
@@ -216,8 +209,8 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
          return !loads_pieces(c) || (pieces && multiplies_matrices(c) && c[STAGES] == 1 && c[PACK] == "none");
        }},
       {"Channels are packed of sums of products that read one operand through windows, with an index of K's "
-       "own beside; always, where it leaves its array's bounds.",
-       [=](const Config& c) { return c[PACK] == "channels" ? has_channels : !has_bounds; }},
+       "own beside; always, where it leaves its array's bounds and is not copied in boxes.",
+       [=](const Config& c) { return c[PACK] == "channels" ? has_channels : !has_bounds || loads_boxes(c); }},
       {"A packed operand has less than 2^31 elements.",
        [=](const Config& c) { return widths->packed_elements(c) < std::int64_t{1} << 31; }},
       one_name(
@@ -353,9 +346,10 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
     if (!has_unit) changed.set(UNIT.name, "fma");
     if (loads_pieces(c) && !(pieces && has_unit)) changed.set(LOAD_BY.name, "vectors");
     if (loads_boxes(c) &&
-        !(has_unit && uses_warpgroups(c) && boxes.at(static_cast<std::size_t>(packs_of(c))).exist))
+        !(has_unit && uses_warpgroups(c) && boxes.at(static_cast<std::size_t>(packs_of(c)))))
       changed.set(LOAD_BY.name, "vectors");
-    if (has_bounds && c[PACK] != "channels") changed.set(PACK.name, "channels");
+    if (has_bounds && c[PACK] != "channels" && (!loads_boxes(c) || changed.has(LOAD_BY.name)))
+      changed.set(PACK.name, "channels");
     if (!has_channels && c[PACK] == "channels") changed.set(PACK.name, "none");
     if (!widths->counts_n(c)) changed.set(SPAN_N.name, std::int64_t{1});
     if (has_parts && c[SPLIT] == 1) changed.set(SPLIT.name, std::int64_t{2});

@@ -112,8 +112,8 @@ Launch packing_launch(const PackedGroups& packed, const Groups& given, std::int6
                                            ArgumentPointer{given.second.array},
                                            to[0],
                                            to[1],
-                                           given.first.start,
-                                           given.second.start,
+                                           packed.first.start,
+                                           packed.second.start,
                                            int32(first_blocks)};
   for (const Packing* packing : {&packed.first, &packed.second}) {
     std::vector<Move> moves = packing->moves;
@@ -145,7 +145,7 @@ class Launches {
         config_(config),
         device_(device),
         given_(groups_of(problem)),
-        image_(loads_boxes(config) ? boxed_image(given_, packs_of(config)) : -1),
+        image_(loads_boxes(config) ? image_operand(given_, packs_of(config)) : -1),
         packed_(loads_boxes(config) ? boxed_groups(problem, given_, packs_of(config)).value()
                                     : packed(problem, given_, config)),
         groups_(packed_.groups),
@@ -258,7 +258,8 @@ class Launches {
   // The output's are those of a warpgroup.
   KernelArgument boxes_of(Side side) const {
     const bool is_out = side == Side::out, is_first = side == Side::first;
-    BoxedArray view = boxed(groups_, side, !is_out && image_ == (is_first ? 0 : 1)).value();
+    const bool is_image = !is_out && image_ == (is_first ? 0 : 1);
+    BoxedArray view = (is_image ? boxed_image(problem_, groups_, !is_first) : boxed(groups_, side)).value();
     const KernelArgument& its = operands_[is_first ? 0 : 1];
     if (is_out) {
       view.array = ArgumentPointer{groups_.out.array};
@@ -274,6 +275,22 @@ class Launches {
                               : along ? config_[is_first ? TILE_M : TILE_N]
                                       : config_[TILE_K];
     return view;
+  }
+
+  // The Walks of boxes.inl.
+  KernelArgument walks() const {
+    std::vector<std::int32_t> numbers(2 * most_digits);
+    if (image_ < 0) return numbers;
+    const Image image = image_of(groups_, image_ == 1).value();
+    const std::size_t of_image = image_ == 0 ? 0 : m_.digits.size(),
+                      of_window = m_.digits.size() + n_.digits.size() + 1;
+    for (std::size_t d = 0; d < image.dimensions.size(); ++d) {
+      const Image::Dimension& its = image.dimensions[d];
+      numbers.at(of_image + d) = int32(its.step);
+      numbers.at(most_digits + of_image + d) = int32(its.first);
+      numbers.at(of_window + d) = int32(its.step_in_window);
+    }
+    return numbers;
   }
 
   void multiply() {
@@ -305,9 +322,7 @@ class Launches {
       for (const Stride stride : {&Digit::first, &Digit::second}) add_strides(arguments, stride);
     add_strides(arguments, &Digit::out);
     add_finish(arguments);
-    if (image_ >= 0)
-      arguments.push_back(
-          of_each(digits_, [](const Digit& digit) { return int32(digit.extent - digit.padding); }));
+    if (boxes && windowed_operand(given_) >= 0) arguments.push_back(walks());
     const std::int64_t blocks = boxes ? std::min(all, resident_ * multiprocessors_to_fill(device_)) : all;
     work_.steps.emplace_back(Launch{.kernel = "tensor_contract",
                                     .grid = {blocks},

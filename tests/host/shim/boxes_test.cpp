@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/host/loaded.h"
@@ -109,6 +110,57 @@ TEST(Boxes, WhoseBytesAreNotThoseAnnouncedNeverArrive) {
   LoadedBinary kernel = load(text, {}, {64}, 1, 2048, {boxes_of(1), boxes_of(2)});
   EXPECT_EQ(kernel.executable->describe(kernel.run({box.data(), aligned, aligned})),
             "threads of a block waited at a cuda::barrier or cuda::pipeline for others that never arrive");
+}
+
+// Pixels of the images of a layer: 2 images of 5 by 7 pixels of 64 channels, windows of 3 by 4 places that
+// are 1 and 2 apart, and begin 2 before the image and 2 by 3 apart. The kernel copies a place of 24 windows,
+// from the 9th on of 4 by 5 in an image: beyond the last one there are zeros.
+TEST(Boxes, OfPixelsFollowTheWindows) {
+  constexpr int channels = 64, width = 7, height = 5, images = 2, columns = 5, rows = 4, pixels = 24;
+  const BoxedArray image = {.array = ArgumentPointer{1},
+                            .element_bytes = 2,
+                            .dimensions = {{channels, 1, channels},
+                                           {width, channels, pixels},
+                                           {height, width * channels},
+                                           {images, height * width * channels}},
+                            .walks = {{-2, columns, 2}, {-1, rows, 3}}};
+  for (const auto& [first_image, across, down] :
+       {std::tuple(0, 0, 0), std::tuple(0, 3, 4), std::tuple(1, 1, 2)}) {
+    const std::string text = R"(#include "common/boxes.cuh"
+#include "common/swizzled_matrix.cuh"
+extern "C" __global__ void ENTRY(kernel)(unsigned short* out, const __grid_constant__ TensorMap from) {
+  DYNAMIC_SHARED(unsigned char, memory);
+  unsigned short* const box = reinterpret_cast<unsigned short*>(memory);
+  BoxBarrier* const filled = reinterpret_cast<BoxBarrier*>(memory + 3072);
+  if (threadIdx.x == 0) {
+    set(filled, 1);
+    const int place[4] = {0, 4, 2, )" +
+                             std::to_string(first_image) + "}, in_window[2] = {" + std::to_string(across) +
+                             ", " + std::to_string(down) + R"(};
+    arrive_with(filled, 3072);
+    copy_pixels(box, from, place, in_window, filled);
+    wait_for(filled, 0);
+    for (int at = 0; at < 1536; ++at) out[at] = box[at / 64 * 64 + (at % 64 / 8 ^ at / 64 % 8) * 8 + at % 8];
+  }
+})";
+    std::vector<std::uint16_t> box(pixels * channels, 7), array(images * height * width * channels + 8);
+    std::uint16_t* const from =
+        array.data() + (16 - reinterpret_cast<std::uintptr_t>(array.data()) % 16) % 16 / 2;
+    for (int at = 0; at < images * height * width * channels; ++at)
+      from[at] = static_cast<std::uint16_t>(at + 1);
+    LoadedBinary kernel = load(text, {}, {32}, 1, 4096, {image});
+    ASSERT_EQ(kernel.run({box.data(), from}), 0);
+    for (int p = 0; p < pixels; ++p) {
+      const int window = first_image * 20 + 8 + p, n = window / (columns * rows),
+                y = window / columns % rows * 3 - 1 + down, x = window % columns * 2 - 2 + across;
+      const bool inside = n < images && 0 <= y && y < height && 0 <= x && x < width;
+      for (int c = 0; c < channels; ++c) {
+        const int element = inside ? ((n * height + y) * width + x) * channels + c + 1 : 0;
+        ASSERT_EQ(box[static_cast<std::size_t>(p * channels + c)], static_cast<std::uint16_t>(element))
+            << p << " " << c << " " << first_image << " " << across << " " << down;
+      }
+    }
+  }
 }
 
 }  // namespace
