@@ -100,7 +100,7 @@ void pack(Groups& groups, Group& rows, Stride stride, View& view, std::int64_t v
 // A dimension of an operand's array, as the digits tell that step along it: they have a bound in common, or
 // their strides overlap.
 struct Dimension {
-  std::int64_t stride = 0, span = 0;  // of the least step; from the first to the last place
+  std::int64_t stride = 0, span = 0;  // that all steps are multiples of; from the first to the last place
   std::vector<Digit*> digits = {};
   std::int64_t start = 0, pitch = 0, bound = 0;  // of the bound, whose places are `pitch` apart; 0: none
 
@@ -109,7 +109,7 @@ struct Dimension {
   std::int64_t unit() const { return pitch > 0 ? pitch : stride; }
   std::int64_t places() const { return pitch > 0 ? bound : extent(); }
   void add(Digit& digit, Stride its) {
-    stride = digits.empty() ? digit.*its : std::min(stride, digit.*its);
+    stride = std::gcd(stride, digit.*its);
     span += digit.*its * (digit.extent - 1);
     digits.push_back(&digit);
   }
@@ -158,9 +158,6 @@ std::vector<Dimension> dimensions_of(Groups& groups, Group& rows, Stride stride,
     if (dimensions.size() == bounded || digit->*stride > dimensions.back().span) dimensions.emplace_back();
     dimensions.back().add(*digit, stride);
   }
-  for (const Dimension& dimension : dimensions)
-    for (const Digit* digit : dimension.digits)
-      if (digit->*stride % dimension.stride != 0) return {};
   std::sort(dimensions.begin(), dimensions.end(),
             [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
   return dimensions;
@@ -247,7 +244,29 @@ Groups::Groups(const Nest& nest, const std::vector<int>& finish)
   for (Group* group : {&m, &n, &k, &batch}) {
     if (group->empty()) group->emplace_back();
   }
+  count_channels_apart(m, &Digit::first);
+  count_channels_apart(n, &Digit::second);
   if (windowed_operand(*this) < 0) count_rows_apart();
+}
+
+// Of an image without borders a window's neighbouring pixels are one index with their channels, although rows
+// of the product step by a pixel. They are counted apart where channels fill whole boxes.
+void Groups::count_channels_apart(const Group& rows, Stride stride) {
+  constexpr std::int64_t least = 64;
+  for (std::size_t d = 0; d < k.size(); ++d) {
+    if (k[d].*stride != 1) continue;
+    for (const Digit& row : rows) {
+      const std::int64_t channels = row.*stride;
+      if (channels % least != 0 || channels <= 0 || channels >= k[d].extent || k[d].extent % channels != 0)
+        continue;
+      Digit pixels = k[d];
+      pixels.extent /= channels;
+      for (const Stride its : {&Digit::first, &Digit::second}) pixels.*its *= channels;
+      k[d].extent = channels;
+      k.insert(k.begin() + static_cast<std::ptrdiff_t>(d) + 1, pixels);
+      return;
+    }
+  }
 }
 
 // Rows of N that are in one piece in the output and in the second operand, but begin anywhere, are moved in

@@ -50,6 +50,7 @@ struct Groups {
   Groups(const Nest& nest, const std::vector<int>& finish);  ///< places in nest.inputs
 
  private:
+  void count_channels_apart(const Group& rows, Stride stride);
   void count_rows_apart();
 };
 Groups groups_of(const Problem& problem);

@@ -396,7 +396,7 @@ WindowPlaces places_of(const Groups& groups, bool second) {
 
 TEST(TensorGroups, OfWindowsReadTheImageThatIsTold) {
   for (const char* const words :
-       {"expression=\"out[n,y,x,o] += image[n,y+i,x+j,c] * w[o,i,j,c]\" n=2 o=3 y=4 x=5 c=6 i=2 j=3",
+       {"expression=\"out[n,y,x,o] += image[n,y+i,x+j,c] * w[o,i,j,c]\" n=2 o=3 y=4 x=5 c=64 i=2 j=3",
         "expression=\"out[n,y,x,o] += image[n,2*y+i-1,3*x+2*j-2,c] * w[o,i,j,c]\" zero_outside=image n=2 o=3 "
         "y=4 x=5 c=6 i=3 j=3 image=2x8x13x6",
         "expression=\"out[n,o,y,x] += image[n,y+3*i-4,2*x+j-2,c] * w[o,i,j,c]\" zero_outside=image n=1 o=3 "
@@ -404,7 +404,7 @@ TEST(TensorGroups, OfWindowsReadTheImageThatIsTold) {
         "expression=\"out[n,y,o] += image[n,2*y+i-5,c] * w[o,i,c]\" zero_outside=image n=3 o=2 y=4 c=5 i=7 "
         "image=3x9x5",
         "expression=\"out[n,z,y,x,o] += image[n,z+h,y+i-1,x+j,c] * w[o,h,i,j,c]\" zero_outside=image n=2 z=2 "
-        "y=3 x=2 o=2 h=2 i=3 j=2 c=4"}) {
+        "y=3 x=2 o=2 h=2 i=3 j=2 c=64"}) {
     SCOPED_TRACE(words);
     const Groups groups = groups_in(words);
     const bool second = windowed_operand(groups) == 1;
@@ -451,7 +451,8 @@ TEST(TensorGroups, OfWindowsReadTheImageThatIsTold) {
   }
   for (const char* const words :
        {"expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=3 y=4 x=5 c=6 i=2 j=3",
-        "expression=\"out[n,y,x,o] += image[n,y+i,x,c] * w[o,i,c]\" n=2 o=3 y=4 x=5 c=6 i=2 image=2x5x7x6",
+        "expression=\"out[n,y,x,o] += image[n,y+i,x,c] * w[o,i,c]\" n=2 o=3 y=4 x=5 c=6 i=2 "
+        "image=2x5x5x6:210x42x6x1",
         "expression=\"out[n,y,x,o] += image[n,y+x+i,c] * w[o,i,c]\" n=2 o=3 y=4 x=5 c=6 i=2",
         "expression=\"out[g,n,y,o] += image[g,n,y+i,c] * w[g,o,i,c]\" g=2 n=2 o=3 y=4 c=6 i=2"}) {
     SCOPED_TRACE(words);
