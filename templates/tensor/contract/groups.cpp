@@ -316,22 +316,24 @@ bool has_one_order_k(const Groups& groups) {
 }
 
 std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, std::int64_t start,
-                    std::int64_t widest) {
-  const Digit& along = group.digits.front();
-  const auto is_off = [&](const Group& others, std::int64_t vector) {
-    return std::any_of(others.begin(), others.end(),
-                       [&](const Digit& digit) { return digit.*stride != 1 && digit.*stride % vector != 0; });
-  };
+                    std::int64_t widest, bool of_first) {
+  // The first digits may lie side by side, as the rows of a dense image do.
+  Group near;
+  std::int64_t places = 1;
+  for (const Digit& digit : group.digits) {
+    if (digit.*stride != places || ((of_first || group.in_runs > 0) && !near.empty())) break;
+    near.push_back(digit);
+    places *= digit.extent;
+  }
   const auto fits = [&](std::int64_t vector) {
     if (vector == 1) return true;
-    if (along.*stride != 1 || along.extent % vector != 0 || group.in_runs % vector != 0) return false;
-    if (start % vector != 0) return false;
-    std::int64_t neighbours = 0;  // the digits that move by one element: `along` alone may
-    for (const Group* others : {&groups.m, &groups.n, &groups.k, &groups.batch}) {
-      for (const Digit& digit : *others) neighbours += digit.*stride == 1 ? 1 : 0;
-      if (is_off(*others, vector)) return false;
-    }
-    return neighbours == 1;
+    if (near.empty() || places % vector != 0 || group.in_runs % vector != 0 || start % vector != 0)
+      return false;
+    const auto is_off = [&](const Digit& digit) { return digit.*stride % vector != 0; };
+    std::int64_t off = 0;  // the digits that may start within a vector: those side by side alone may
+    for (const Group* const its : {&groups.m, &groups.n, &groups.k, &groups.batch})
+      off += std::count_if(its->begin(), its->end(), is_off);
+    return off == std::count_if(near.begin(), near.end(), is_off);
   };
   while (!fits(widest)) widest /= 2;
   return widest;

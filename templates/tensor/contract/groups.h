@@ -78,10 +78,11 @@ std::optional<Counted> counted_n(const Groups& groups, std::int64_t span);
 Counted counted_k(const Groups& groups, std::string_view order);
 bool has_one_order_k(const Groups& groups);
 
-/// The most neighbours of the group's first digit, up to `widest`, that lie side by side and aligned wherever
-/// the other digits lead.
+/// The most neighbours of the group, up to `widest`, that lie side by side and aligned wherever the other
+/// digits lead: places of the first digit, or, unless `of_first`, also of those behind it that follow it
+/// without gaps.
 std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, std::int64_t start,
-                    std::int64_t widest);
+                    std::int64_t widest, bool of_first = false);
 
 /// The operands that are packed. `channels`: both, and the one that is read through windows as its array is,
 /// not a place for each term; the neighbours are K's index that only steps over windows (channels), in whole

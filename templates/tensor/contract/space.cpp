@@ -199,9 +199,15 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups,
        "registers or for tensor cores of K, the output's along the first index of N.",
        [=](const Config& c) {
          const auto its = widths->of(c);
-         return (c[VECTOR_A] == its.a && c[VECTOR_B] == its.b && c[VECTOR_OUT] == its.out) ||
+         const bool is_out = c[VECTOR_OUT] == its.out || c[VECTOR_OUT] == its.joined;
+         return (c[VECTOR_A] == its.a && c[VECTOR_B] == its.b && is_out) ||
                 (c[VECTOR_A] == (packs_first(c) ? its.a : 1) &&
                  c[VECTOR_B] == (packs_second(c) ? its.b : 1) && c[VECTOR_OUT] == 1);
+       }},
+      {"A vector of the output may go on along N's next index where that follows without gaps, but by way of "
+       "shared memory.",
+       [=](const Config& c) {
+         return c[VECTOR_OUT] == 1 || c[VECTOR_OUT] == widths->of(c).out_by(c[OUT_BY]);
        }},
       {"Pieces of 16 bytes come by way of registers to mma and wgmma, where each operand's neighbours are "
        "those of one index and nothing is packed.",
@@ -361,7 +367,7 @@ Space::Translation translation(const Groups& groups, const std::shared_ptr<const
                        b = is_narrow && !packs_second(c) ? 1 : widest.b;
     changed = {{std::string(VECTOR_A.name), a},
                {std::string(VECTOR_B.name), b},
-               {std::string(VECTOR_OUT.name), is_narrow ? 1 : widest.out}};
+               {std::string(VECTOR_OUT.name), is_narrow ? 1 : widest.out_by(c[OUT_BY])}};
     const bool is_too_narrow = multiplies_matrices(c) && std::min(a, b) * element < 4;
     if (becomes_wider && (c[UNIT] == "fma" || is_too_narrow)) changed.set(STAGES.name, std::int64_t{1});
     return changed;

@@ -19,11 +19,11 @@ WidthTable::WidthTable(const Problem& problem, const Groups& given)
     const Groups& groups = its.groups;
     elements_.at(pack) = std::max({elements_.at(pack), its.first.elements, its.second.elements});
     const auto width = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
-                           std::int64_t limit) {
+                           std::int64_t limit, bool of_first = false) {
       if (!counted || counted->size() > most_in_group) return std::int64_t{0};
       // An array smaller than the widest vector need not be aligned.
       if (array_bytes(problem, view.array) < 16) limit = 1;
-      return widest(groups, *counted, stride, view.start, limit);
+      return widest(groups, *counted, stride, view.start, limit, of_first);
     };
     // A packed operand's rows follow each other, whatever their indices, and end at a multiple of a vector.
     const auto packed_width = [](const std::optional<Counted>& counted, std::int64_t limit) {
@@ -41,7 +41,10 @@ WidthTable::WidthTable(const Problem& problem, const Groups& given)
                                : width(a_along ? k : m, &Digit::first, groups.first, loaded),
             packs_second(packs) ? packed_width(b_along ? k : n, loaded)
                                 : width(b_along ? k : n, &Digit::second, groups.second, loaded),
-            width(n, &Digit::out, groups.out, stored), a_along, b_along};
+            width(n, &Digit::out, groups.out, stored),
+            width(n, &Digit::out, groups.out, stored, true),
+            a_along,
+            b_along};
       }
     }
   }
@@ -55,7 +58,10 @@ WidthTable::Widths WidthTable::of(const Config& c) const {
     its.a = std::min(its.a, loaded_);
     its.b = std::min(its.b, loaded_);
   }
-  if (!multiplies_matrices(c) || splits_floats(c)) its.out = std::min(its.out, stored_);
+  if (!multiplies_matrices(c) || splits_floats(c)) {
+    its.out = std::min(its.out, stored_);
+    its.joined = std::min(its.joined, stored_);
+  }
   if (loads_pieces(c)) its.a = its.b = 8;
   // Asynchronous copies turn terms into rows one element at a time. For tensor cores they leave the terms
   // where they are.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "templates/tensor/contract/contract_config.h"
 #include "templates/tensor/contract/groups.h"
@@ -16,6 +17,8 @@ class WidthTable {
  public:
   struct Widths {
     std::int64_t a = 0, b = 0, out = 0;  // 0: N cannot be counted so
+    std::int64_t joined = 0;             // of the output, by way of shared memory: within N's first index
+    std::int64_t out_by(std::string_view way) const { return way == "shared" ? joined : out; }
     bool a_along_k = false, b_along_k = false;
   };
 
