@@ -61,8 +61,10 @@ void join(std::vector<Move>& moves) {
   moves = std::move(joined);
 }
 
-// The second move is the nearest in the array, or the longest if the nearest is the first move.
+// The second move is the nearest in the array, or the longest if the nearest is the first move, or so short
+// that it would fill little of a block's tile.
 void order(std::vector<Move>& moves) {
+  constexpr std::int64_t least = 16;
   join(moves);
   if (moves.size() < 2) return;
   const auto nearest = std::min_element(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
@@ -70,7 +72,8 @@ void order(std::vector<Move>& moves) {
   });
   const auto longest = std::max_element(moves.begin() + 1, moves.end(),
                                         [](const Move& a, const Move& b) { return a.extent < b.extent; });
-  std::iter_swap(moves.begin() + 1, nearest == moves.begin() ? longest : nearest);
+  const bool is_nearest = nearest != moves.begin() && nearest->extent >= std::min(least, longest->extent);
+  std::iter_swap(moves.begin() + 1, is_nearest ? nearest : longest);
 }
 
 // Makes the index as long as whole vectors, with zeros at its end.
