@@ -20,11 +20,23 @@ const std::string examples = source_folder + std::string("/examples/user_kernels
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+// An example with some of its parts replaced. A test of faults gives its axes few values: each is a variant
+// that is compiled twice and watched.
+std::string example(const char* name,
+                    std::initializer_list<std::pair<std::string_view, std::string_view>> replaced) {
+  std::string text = read_text(examples + "/" + name + ".cu");
+  for (const auto& [from, to] : replaced) {
+    EXPECT_THAT(text, HasSubstr(from));
+    if (const std::size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
 // The kernel y = 2 x in 20 lines; a test inserts parts of the kernel and of the description.
 std::string twice(const std::string& body, const std::string& description = "") {
   return "/* tunesmith\nname = \"twice\"\nkernel = \"twice\"\n[problem]\nn = [1, 100000]\n[arrays]\nx = "
          "[\"n\"]\n"
-         "y = { extents = [\"n\"], role = \"output\" }\n[axes]\nBLOCK = [64, 32, 128]\nPART = [1, 2]\n"
+         "y = { extents = [\"n\"], role = \"output\" }\n[axes]\nBLOCK = [64, 32]\nPART = [1, 2]\n"
          "[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n" +
          description +
          "*/\n__global__ void twice(const float* x, float* y, int n) {\n"
@@ -48,10 +60,10 @@ TEST_F(UserKernelTest, IsTunedAndResumedAndExplained) {
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   EXPECT_THAT(tuned.err, HasSubstr("The reference of twice is the kernel plain of twice.cu."));
-  EXPECT_THAT(tuned.out, HasSubstr("ok 6; 6 measured"));
+  EXPECT_THAT(tuned.out, HasSubstr("ok 4; 4 measured"));
   const Outcome again = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.out, HasSubstr("5 known before")) << "all but the base\n" << again.out;
+  EXPECT_THAT(again.out, HasSubstr("3 known before")) << "all but the base\n" << again.out;
 
   const Outcome explained = scratch.tunesmith("explain twice.cu --device host --problem n=1000");
   EXPECT_EQ(explained.exit_code, 0) << explained.err;
@@ -62,7 +74,7 @@ TEST_F(UserKernelTest, IsTunedAndResumedAndExplained) {
   EXPECT_THAT(near.out, HasSubstr("tunesmith tune twice.cu --problem"));
   for (const char* name : {"twice.cu", "twice"}) {
     const Outcome found = scratch.tunesmith(std::string("query --all ") + name);
-    EXPECT_THAT(found.out, HasSubstr("BLOCK=128 PART=2")) << found.out << found.err;
+    EXPECT_THAT(found.out, HasSubstr("BLOCK=32 PART=2")) << found.out << found.err;
   }
   const Outcome command =
       scratch.shell(TUNESMITH_PROGRAM " db dump | grep 'The reference of twice is the kernel plain'");
@@ -122,15 +134,15 @@ TEST_F(UserKernelTest, IsComparedWithAProgramOfTheCallers) {
   const Outcome right = scratch.tunesmith(asked("right"));
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
   EXPECT_THAT(right.err, HasSubstr("The reference of twice is " TUNESMITH_REFERENCE " right."));
-  EXPECT_THAT(right.out, HasSubstr("ok 6; 6 measured"));
+  EXPECT_THAT(right.out, HasSubstr("ok 4; 4 measured"));
   EXPECT_EQ(
       scratch.shell(TUNESMITH_PROGRAM " db dump | grep 'The reference of twice is .*reference_program right'")
           .exit_code,
       0);
   const Outcome again = scratch.tunesmith(asked("right"));
-  EXPECT_THAT(again.out, HasSubstr("5 known before"));
+  EXPECT_THAT(again.out, HasSubstr("3 known before"));
   const Outcome described = scratch.tunesmith(tune + "--budget all");
-  EXPECT_THAT(described.out, HasSubstr("ok 6; 6 measured")) << "by another reference\n" << described.out;
+  EXPECT_THAT(described.out, HasSubstr("ok 4; 4 measured")) << "by another reference\n" << described.out;
   const Outcome wrong = scratch.tunesmith(asked("wrong"));
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
   EXPECT_THAT(wrong.out + wrong.err, HasSubstr("wrong_result")) << wrong.out << wrong.err;
@@ -410,7 +422,7 @@ std::string of_type(const std::string& type, const std::string& body, const std:
   const std::string head = "(const float* x, " + type +
                            "* y, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) ";
   return "/* tunesmith\nname = \"twice\"\nkernel = \"twice\"\n[problem]\nn = [1, 300]\n[arrays]\n" + arrays +
-         "y = { extents = [\"n\"], role = \"output\" }\n[axes]\nBLOCK = [64, 128]\n[launch]\ngrid = "
+         "y = { extents = [\"n\"], role = \"output\" }\n[axes]\nBLOCK = [64]\n[launch]\ngrid = "
          "\"ceil_div(n, BLOCK)\"\n"
          "block = \"BLOCK\"\n" +
          compared + "*/\n__global__ void twice" + head + body + " }\n__global__ void plain" + head + plain +
@@ -771,7 +783,8 @@ TEST_F(UserKernelTest, MayBeALaunchPerDiagonal) {
 }
 
 TEST_F(UserKernelTest, MayHaveSeveralLaunchesAndWorkspaces) {
-  const std::string total = read_text(examples + "/total.cu");
+  const std::string total =
+      example("total", {{"BLOCK = [128, 64, 256]", "BLOCK = [128]"}, {"[16, 32, 64, 128]", "[16, 32]"}});
   const auto check = [&](const std::string& from, const std::string& to) {
     std::string text = total;
     EXPECT_THAT(text, HasSubstr(from));
@@ -807,16 +820,15 @@ TEST_F(UserKernelTest, MayHaveSeveralLaunchesAndWorkspaces) {
 }
 
 TEST_F(UserKernelTest, RepeatedLaunchesReadWhatTheOnesBeforeWrote) {
-  std::string heat = read_text(examples + "/heat.cu");
-  const std::string many = "steps = [1, 1000]";  // each is a launch, with a barrier in each thread
-  ASSERT_THAT(heat, HasSubstr(many));
-  heat.replace(heat.find(many), many.size(), "steps = [1, 60]");
+  const std::string heat = example("heat", {{"steps = [1, 1000]", "steps = [1, 60]"},  // each is a launch
+                                            {"[128, 64, 256, 512]", "[128]"},
+                                            {"[1, 2, 4, 8, 16]", "[1, 4]"}});
   const auto check = [&](const std::string& from, const std::string& to) {
     std::string text = heat;
     EXPECT_THAT(text, HasSubstr(from));
     if (const std::size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
     write(text);
-    return scratch.tunesmith("check twice.cu --device host --random 1 --problem 'n=1500 steps=9'");
+    return scratch.tunesmith("check twice.cu --device host --random 0 --problem 'n=1500 steps=9'");
   };
   const Outcome right = check("", "");
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
@@ -867,7 +879,7 @@ TEST_F(UserKernelTest, IndicesOverflowInEachArray) {
              {"a[(size_t)row * k] + b[(size_t)(k - 1) * l]", 0}}) {
       write("/* tunesmith\nname = \"twice\"\n[problem]\n" + std::string(sizes) +
             "[arrays]\na = [\"m\", \"k\"]\nb = [\"k\", \"l\"]\ny = { extents = [\"m\"], role = \"output\" }\n"
-            "[axes]\nBLOCK = [128, 64]\n[launch]\ngrid = \"m\"\nblock = \"BLOCK\"\n*/\n#define BLOCK 128\n"
+            "[axes]\nBLOCK = [128]\n[launch]\ngrid = \"m\"\nblock = \"BLOCK\"\n*/\n#define BLOCK 128\n"
             "__global__ void far_row(const float* a, const float* b, float* y, int m, int k, int l) {\n"
             "  const int row = blockIdx.x;\n  if (threadIdx.x == BLOCK - 1) y[row] = " +
             index + ";\n}\n");
@@ -893,7 +905,7 @@ TEST_F(UserKernelTest, SmallProblemsReachFar) {
   const auto check = [&](const std::string& body) {
     std::string text =
         twice("for (int k = 0; k < PART / PART; ++k)\n    if (i < n) y[i] = 2 * " + body + ";", compared);
-    text.replace(text.find("[64, 32, 128]"), 13, "[32]");
+    text.replace(text.find("[64, 32]"), 8, "[32]");
     write(text);
     return scratch.tunesmith("check twice.cu --device host --random 0 --problem n=70");
   };
@@ -918,7 +930,7 @@ TEST_F(UserKernelTest, AVariableThatIsReadBeforeItIsSetIsFound) {
                                  ";\n  if (threadIdx.x == 0) more = 0;\n  if (i < n) y[i] = 2 * x[i] + "
                                  "more * PART;",
                              compared);
-    text.replace(text.find("[64, 32, 128]"), 13, "[32]");
+    text.replace(text.find("[64, 32]"), 8, "[32]");
     write(text);
     return scratch.tunesmith("check twice.cu --device host --random 0 --problem n=70");
   };
@@ -988,8 +1000,8 @@ TEST_F(UserKernelTest, QueryCountsTheVariantsOfEachValue) {
   write(twice("if (i < n) y[i] = 2 * x[i] + (PART == 2 && BLOCK == 64 ? 1 : 0);", compared));
   EXPECT_EQ(scratch.tunesmith(tune + "--budget all").exit_code, 0);
   const Outcome axes = scratch.tunesmith("query twice.cu --axes --problem n=1000 --format csv");
-  EXPECT_THAT(axes.out, HasSubstr("\"1: 3, 2: 2 + 1 failed\"")) << axes.out << axes.err;
-  EXPECT_THAT(axes.out, HasSubstr("\"32: 2, 64: 1 + 1 failed, 128: 2\""));
+  EXPECT_THAT(axes.out, HasSubstr("\"1: 2, 2: 1 + 1 failed\"")) << axes.out << axes.err;
+  EXPECT_THAT(axes.out, HasSubstr("\"32: 2, 64: 1 + 1 failed\""));
 }
 
 TEST_F(UserKernelTest, IsCompiledWithoutADevice) {
@@ -1026,7 +1038,7 @@ TEST_F(UserKernelTest, WithoutAReferenceTheUntunedKernelIsOne) {
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   EXPECT_THAT(tuned.err, HasSubstr("The reference of twice is its untuned kernel itself"));
-  EXPECT_THAT(tuned.out, HasSubstr("wrong_result 3"));
+  EXPECT_THAT(tuned.out, HasSubstr("wrong_result 2"));
 }
 
 TEST_F(UserKernelTest, AWrongVariantIsFoundOnSmallProblems) {
@@ -1034,7 +1046,7 @@ TEST_F(UserKernelTest, AWrongVariantIsFoundOnSmallProblems) {
   write(twice("if (i < n || PART == 2) y[i] = 2 * x[i < n ? i : 0];", compared));
   const Outcome tuned = scratch.tunesmith("tune twice.cu --device host --budget all --problem n=1024");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_THAT(tuned.out, HasSubstr("out_of_bounds 3")) << tuned.out << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("out_of_bounds 2")) << tuned.out << tuned.err;
 }
 
 TEST_F(UserKernelTest, AWrongBaseIsAnAlarm) {
@@ -1051,9 +1063,9 @@ TEST_F(UserKernelTest, IsCheckedWithoutASearch) {
   const std::string check = "check twice.cu --device host --random 0 --problem n=1000 --problem n=64";
   const Outcome right = scratch.tunesmith(check);
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
-  // The base is judged on both problems, and three other values of the axes.
+  // The base is judged on both problems, and two other values of the axes.
   EXPECT_THAT(right.out,
-              HasSubstr(": 5 variants are right on 2 problems and their companions, 0 are wrong."));
+              HasSubstr(": 4 variants are right on 2 problems and their companions, 0 are wrong."));
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db"));
 
   write(twice("if (i < n || PART == 2) y[i] = 2 * x[i < n ? i : 0];", compared));
@@ -1061,7 +1073,7 @@ TEST_F(UserKernelTest, IsCheckedWithoutASearch) {
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out << wrong.err;
   EXPECT_THAT(wrong.out,
               HasSubstr("twice: out_of_bounds 1, BLOCK=64 PART=2. The variant writes element 1 of y, which"));
-  EXPECT_THAT(wrong.out, HasSubstr(": 4 variants are right on 2 problems and their companions, 1 is wrong."));
+  EXPECT_THAT(wrong.out, HasSubstr(": 3 variants are right on 2 problems and their companions, 1 is wrong."));
   write(twice("if (i < n) y[i] = PART + 2 * x[i];", compared));
   EXPECT_EQ(scratch.tunesmith(check).exit_code, 1) << "all are wrong";
 }
@@ -1075,7 +1087,7 @@ TEST_F(UserKernelTest, WhatTheCompilerCannotMakeForTheWatchIsSaidOnce) {
   const Outcome unwatched = scratch.tunesmith(check);
   EXPECT_EQ(unwatched.exit_code, 0) << unwatched.out << unwatched.err;
   EXPECT_THAT(unwatched.out,
-              HasSubstr("The accesses of 4 variants were not watched, because the compiler did "
+              HasSubstr("The accesses of 3 variants were not watched, because the compiler did "
                         "not make them for that: only results were compared. It said: "));
   EXPECT_THAT(unwatched.out, HasSubstr("no watch"));
   write(text(""));
@@ -1149,7 +1161,7 @@ TEST_F(UserKernelTest, AHostFunctionIsAReference) {
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   EXPECT_THAT(tuned.err, HasSubstr("The reference of twice is the host function doubled of twice.cu."));
-  EXPECT_THAT(tuned.out, HasSubstr("ok 3 wrong_result 3"));
+  EXPECT_THAT(tuned.out, HasSubstr("ok 2 wrong_result 2"));
   const Outcome rendered = scratch.tunesmith("render twice.cu --problem n=1000 --target sm_90a");
   EXPECT_EQ(rendered.exit_code, 0) << rendered.err;
   EXPECT_THAT(rendered.out, Not(HasSubstr("std::vector"))) << "no kernel has the function in it";
@@ -1380,7 +1392,7 @@ TEST_F(UserKernelTest, AnOldVerdictDoesNotOutliveAStricterTest) {
   const std::string loose = "tolerance = 0.01\n";
   const auto with = [&](const std::string& first, const std::string& more = compared) {
     std::string text = twice(nearly, more);
-    text.replace(text.find("64, 32, 128]\nPART = [1, 2]"), 26, "64, 32]");
+    text.replace(text.find("64, 32]\nPART = [1, 2]"), 21, "64, 32]");
     write(text.replace(text.find("[problem]"), 0, first));
   };
   const std::string all = tune + "--budget all", near = "explain twice.cu --device host --problem n=1000";
@@ -1424,7 +1436,7 @@ TEST_F(UserKernelTest, NumbersOf16BitsRunOnTheHost) {
     write("#include <" + header + ">\n" + text);
     const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=1000");
     EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
-    EXPECT_THAT(checked.out, HasSubstr("4 variants are right on 1 problem and"))
+    EXPECT_THAT(checked.out, HasSubstr("3 variants are right on 1 problem and"))
         << checked.out << checked.err;
   }
 }
@@ -1444,7 +1456,7 @@ TEST_F(UserKernelTest, IncludesOfItsFolderAndADescriptionBesideIt) {
       text.substr(end + 2));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_THAT(tuned.out, HasSubstr("ok 6; 6 measured")) << tuned.out << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("ok 4; 4 measured")) << tuned.out << tuned.err;
 }
 
 TEST_F(UserKernelTest, IncludesFilesBesideThoseThatIncludeThem) {
@@ -1491,22 +1503,21 @@ struct Example {
 };
 void PrintTo(const Example& example, std::ostream* out) { *out << example.name; }
 
+// The other examples are tuned by the pages that show them (README.md, docs/from_kernel_tuner.md).
 class UserKernelExample : public testing::TestWithParam<Example> {};
 
 TEST_P(UserKernelExample, IsTunedOnTheHost) {
   const Scratch scratch;
   const std::string file = examples + "/" + GetParam().name + ".cu";
   EXPECT_EQ(scratch.tunesmith("space " + file).exit_code, 0);
-  const Outcome tuned = scratch.tunesmith("tune " + file + " --device host --budget 6 --problem \"" +
+  const Outcome tuned = scratch.tunesmith("tune " + file + " --device host --budget 3 --problem \"" +
                                           GetParam().problem + "\"");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_THAT(tuned.out, HasSubstr("ok 6;")) << "nothing is wrong\n" << tuned.out;
+  EXPECT_THAT(tuned.out, HasSubstr("ok 3;")) << "nothing is wrong\n" << tuned.out;
 }
 
 INSTANTIATE_TEST_SUITE_P(Examples, UserKernelExample,
-                         testing::Values(Example{"softmax_rows", "rows=20 cols=300"},
-                                         Example{"tiled_matmul", "m=40 n=70 k=50"},
-                                         Example{"stencil", "height=40 width=70 R=1"},
+                         testing::Values(Example{"stencil", "height=40 width=70 R=1"},
                                          Example{"total", "n=5000"}, Example{"heat", "n=1500 steps=20"}),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
@@ -1516,10 +1527,8 @@ TEST(UserKernelInAnApplication, AnswersFromTheDatabase) {
   const Outcome before = scratch.shell(run);
   EXPECT_EQ(before.exit_code, 0) << before.err;
   EXPECT_THAT(before.out, HasSubstr(": base, "));
-  const Outcome tuned =
-      scratch.tunesmith("tune " + examples +
-                        "/softmax_rows.cu --device host --budget 4 --problem 'rows=64 cols=1000' "
-                        "--problem 'rows=8 cols=100'");
+  const Outcome tuned = scratch.tunesmith(
+      "tune " + examples + "/softmax_rows.cu --device host --budget 2 --problem 'rows=64 cols=1000'");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   const Outcome after = scratch.shell(run);
   EXPECT_EQ(after.exit_code, 0) << after.err;
@@ -1704,7 +1713,7 @@ TEST_F(UserKernelTest, AtomicOperationsThatLookBeforeAreFound) {
         "x = { extents = [\"n\"], values = \"index(bins)\" }\n"
         "seen = { extents = [\"bins\"], role = \"inout\", dtype = \"i32\", values = \"equal(0)\" }\n"
         "count = { extents = [1], role = \"inout\", dtype = \"i32\", values = \"equal(0)\" }\n"
-        "[axes]\nBLOCK = [64, 128]\n[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n"
+        "[axes]\nBLOCK = [64]\n[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n"
         "[reference]\nfunction = \"counted\"\n*/\n"
         "__global__ void distinct(const int* x, int* seen, int* count, int n) {\n"
         "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i >= n) return;\n  " +
@@ -1732,7 +1741,7 @@ TEST_F(UserKernelTest, AGridMayWaitForAllItsBlocks) {
     write(
         "/* tunesmith\nname = \"twice\"\n[problem]\nn = [1, 100000]\n[arrays]\nx = [\"n\"]\n"
         "part = { extents = [\"BLOCKS\"], role = \"workspace\" }\n"
-        "y = { extents = [\"n\"], role = \"output\" }\n[axes]\nBLOCKS = [4, 1, 7]\nBLOCK = [64]\n"
+        "y = { extents = [\"n\"], role = \"output\" }\n[axes]\nBLOCKS = [4, 1]\nBLOCK = [64]\n"
         "[launch]\ngrid = \"BLOCKS\"\nblock = \"BLOCK\"\n[reference]\nfunction = \"centred\"\n*/\n" +
         header +
         "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
