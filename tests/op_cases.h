@@ -147,11 +147,13 @@ inline std::size_t random_configs(std::size_t otherwise) {
 }
 
 /// The part of a large sample, such as a template's kernels, whose turn it is: TUNESMITH_TEST_TURN counts up
-/// from commit to commit (scripts/test.sh), so that `turns` commits take all. Returns all if there is no
-/// turn, the run is a long one, or TUNESMITH_TEST_WHOLE names the op ("conv1d"), the template
-/// ("conv1d/tiled") or its room ("tensor/contract").
+/// from commit to commit (scripts/test.sh), so that `turns` commits take all, and at most `most` items at a
+/// time. A sample is taken as a whole, but for at most 3 * `most` items, if TUNESMITH_TEST_WHOLE names the
+/// template ("conv1d/tiled") or its room ("tensor/contract"), and for `most` if it names the op ("conv1d"),
+/// which has many templates. Returns all if there is no turn or the run is a long one.
 template <typename Item>
-std::vector<Item> in_turn(std::vector<Item> items, std::size_t turns, const TemplateCase& which) {
+std::vector<Item> in_turn(std::vector<Item> items, std::size_t turns, const TemplateCase& which,
+                          std::size_t most = all_configs) {
   const char* turn = std::getenv("TUNESMITH_TEST_TURN");
   const char* whole = std::getenv("TUNESMITH_TEST_WHOLE");
   const std::string names = " " + std::string(whole == nullptr ? "" : whole) + " ";
@@ -161,9 +163,15 @@ std::vector<Item> in_turn(std::vector<Item> items, std::size_t turns, const Temp
   };
   const std::string room = tmpl->room.substr(0, tmpl->room.find('/'));  // "contract/": also of contract_any
   const std::string sibling = tmpl->name.substr(0, tmpl->name.rfind("_any"));
-  if (turn == nullptr || *turn == '\0' || random_configs(0) == all_configs || is_named(op->name, "") ||
-      is_named(op->name + "/", sibling) || (!room.empty() && is_named(op->name + "/", room)))
-    return items;
+  if (turn == nullptr || *turn == '\0' || random_configs(0) == all_configs) return items;
+  const auto parts = [&](std::size_t its_most) {
+    return items.size() / its_most + (items.size() % its_most == 0 ? 0U : 1U);
+  };
+  if (is_named(op->name + "/", sibling) || (!room.empty() && is_named(op->name + "/", room))) {
+    turns = parts(most == all_configs ? most : 3 * most);
+  } else {
+    turns = is_named(op->name, "") ? parts(most) : std::max(turns, parts(most));
+  }
   std::size_t at = std::stoul(turn);  // so that one of a few items is left
   std::vector<Item> its;
   for (Item& item : items)

@@ -308,7 +308,7 @@ TEST_P(EveryTemplate, Compiles) {
     }
   }
 
-  cases = in_turn(sampled(std::move(cases), 6, [](const Case& one) { return one.words; }), 6, GetParam());
+  cases = in_turn(sampled(std::move(cases), 6, [](const Case& one) { return one.words; }), 6, GetParam(), 6);
   std::vector<Source> sources;
   for (Case& one : cases) sources.push_back(std::move(one.source));
   const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);

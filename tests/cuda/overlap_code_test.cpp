@@ -364,7 +364,7 @@ TEST_P(EveryOverlappedTemplate, WaitsBeforeItTouchesMemory) {
   }
   variants = sampled(std::move(variants), 6, [](const Variant& variant) { return variant.words; });
   ASSERT_GE(variants.size(), targets_with_the_wait.size());
-  variants = in_turn(std::move(variants), 6, GetParam());
+  variants = in_turn(std::move(variants), 6, GetParam(), 4);
   const std::vector<std::string> found = faults(variants, random_configs(0) == all_configs);
   EXPECT_TRUE(found.empty()) << found.size() << " faults, the first: " << found.front();
   std::cout << op->name << "/" << tmpl->name << ": " << variants.size() << " variants\n";

@@ -3,8 +3,8 @@
 // axis and every word that is compiled in, but at least 8, each on all problems that it was rendered for,
 // with the threads of a block in both orders, with the other sets of values, NaN and infinities among them,
 // and in turns on their companions and on drawn problems. With TUNESMITH_TEST_TURN every third of these
-// kernels is tested, with sanitizers a third of eight. With TUNESMITH_TEST_CONFIGS=all all kernels are
-// tested. TUNESMITH_TEST_DRAWN is the number of drawn problems per kernel.
+// kernels is tested, and at most 8, with sanitizers a third of eight. With TUNESMITH_TEST_CONFIGS=all all
+// kernels are tested. TUNESMITH_TEST_DRAWN is the number of drawn problems per kernel.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -65,7 +65,7 @@ TEST_P(EveryTemplateOnHost, IsRight) {
   for (const VariantCase& variant : variants)
     if (seen.insert(rendered(variant).hash).second) kernels.push_back(variant);
   seen.clear();
-  for (const VariantCase& variant : in_turn(sampled(std::move(kernels), 8, words), 3, GetParam()))
+  for (const VariantCase& variant : in_turn(sampled(std::move(kernels), 8, words), 3, GetParam(), 8))
     seen.insert(rendered(variant).hash);
   std::erase_if(variants, [&](const VariantCase& variant) { return !seen.contains(rendered(variant).hash); });
 #endif

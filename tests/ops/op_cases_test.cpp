@@ -49,7 +49,15 @@ TEST(OpCases, TurnsTakeAllTogether) {
       ::setenv("TUNESMITH_TEST_WHOLE", names, 1);
       EXPECT_EQ(in_turn(items, 3, which), items);
     }
+    ::setenv("TUNESMITH_TEST_WHOLE", "tensor", 1);
+    EXPECT_LE(in_turn(items, 3, which, 2).size(), 2U);
+    EXPECT_EQ(in_turn(items, 3, which, 7), items);
+    ::setenv("TUNESMITH_TEST_WHOLE", "tensor/contract", 1);
+    EXPECT_LE(in_turn(items, 3, which, 2).size(), 6U);
+    EXPECT_EQ(in_turn(items, 3, which, 3), items);
     ::setenv("TUNESMITH_TEST_WHOLE", "tensor/loops rows/contract", 1);
+    EXPECT_LE(in_turn(items, 3, which, 1).size(), 1U);
+    EXPECT_EQ(in_turn(items, 3, which, 1).empty(), items.empty());
     EXPECT_LE(in_turn(items, 3, which).size(), count / 3 + 1);
   }
   ::setenv("TUNESMITH_TEST_TURN", turn.c_str(), 1);
