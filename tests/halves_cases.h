@@ -137,7 +137,7 @@ inline double keep_the_bound(Device& device, const Toolchain& toolchain, const s
   std::vector<int> numbers(static_cast<std::size_t>(cases));
   std::iota(numbers.begin(), numbers.end(), 0);
   double worst = 0;
-  for (const int n : in_turn(std::move(numbers), 6, {&op, &tmpl})) {
+  for (const int n : in_turn(std::move(numbers), 12, {&op, &tmpl}, 60)) {
     SCOPED_TRACE("case " + std::to_string(n));
     const std::size_t v = static_cast<std::size_t>(n) % complete.size();
     EXPECT_TRUE(compiled[v].ok) << compiled[v].log;

@@ -62,7 +62,7 @@ inline void check_units(Device& device, const Toolchain& toolchain, const std::v
   std::vector<int> taken(configs.size());
   std::vector<std::size_t> its(configs.size());
   std::iota(its.begin(), its.end(), std::size_t{0});
-  if (is_host) its = in_turn(std::move(its), 6, {&op, &tmpl});
+  if (is_host) its = in_turn(std::move(its), 12, {&op, &tmpl}, 4);
   for (const std::size_t n : its) {
     for (std::size_t l = 0; l < lines.size(); ++l) {
       const std::size_t line = (5 * n + l) % lines.size();
@@ -394,7 +394,7 @@ inline void check_factors(Device& device, const Toolchain& toolchain) {
     ASSERT_TRUE(config) << one.line << " " << one.config;
     variants.push_back({problem, *config});
   }
-  if (facts.kind != DeviceKind::cuda) variants = in_turn(std::move(variants), 6, {&op, &tmpl});
+  if (facts.kind != DeviceKind::cuda) variants = in_turn(std::move(variants), 12, {&op, &tmpl}, 4);
   const Alteration hard_scales = [](std::vector<std::vector<double>>& inputs) {
     for (std::vector<double>& input : inputs) {
       if (input.size() < 20 || input.size() > 200) continue;

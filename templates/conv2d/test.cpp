@@ -102,7 +102,7 @@ TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {
     const ExpectedOutput expected = reference_of(conv2d(), wanted, inputs, 2);
     for (const double permitted : expected.permitted_error) EXPECT_TRUE(std::isfinite(permitted));
     const Template& tiled = find_template(conv2d(), "tiled");
-    for (const Config& config : tiled.space(wanted).sample(6, 11)) {
+    for (const Config& config : tiled.space(wanted).sample(2, 11)) {
       const Source source = render(conv2d(), tiled, wanted, config, "host", template_files());
       const Compilation compiled = toolchain->compile(source);
       ASSERT_TRUE(compiled.ok) << config.text() << "\n" << compiled.log;

@@ -16,6 +16,7 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "templates/rank_filter/network_text.h"
+#include "tests/op_cases.h"
 #include "tests/refusal.h"
 #include "tests/rules.h"
 #include "tuner/device/device.h"
@@ -171,7 +172,7 @@ TEST(RankFilterOrder, IsOneOfAllBitsInEveryTemplate) {
        "SORTED=2048 TILE_X=16"},
   };
   const std::unique_ptr<Device> device = make_host_device();
-  for (const Case& which : cases) {
+  for (const Case& which : in_turn(cases, 3, {&op(), &op().templates.front()})) {
     SCOPED_TRACE(std::string(which.template_name) + " " + which.problem);
     const Problem wanted = problem(which.problem);
     const DType dtype = dtype_of(wanted);

@@ -107,7 +107,7 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
 
 TEST(Flow, AnchorsGiveATable) {
   const Scratch scratch;
-  const std::string anchors = "table make transpose --device host --searched 2 --budget 4 --seed 3";
+  const std::string anchors = "table make transpose --device host --searched 2 --budget 2 --seed 3";
   const Outcome tuned = scratch.tunesmith(anchors);
   expect_success(tuned);
   EXPECT_THAT(tuned.out, HasSubstr("on 2 of 2 anchors one has a time"));
@@ -160,7 +160,7 @@ TEST(Flow, AnchorsGiveATable) {
 
 TEST(Flow, AllOpsOncePerDevice) {
   const Scratch scratch;
-  const Outcome tuned = scratch.tunesmith("tune --all --ops transpose,histogram --device host --budget 6s");
+  const Outcome tuned = scratch.tunesmith("tune --all --ops transpose,histogram --device host --budget 3s");
   expect_success(tuned);
   EXPECT_THAT(tuned.out, HasSubstr("transpose on "));
   EXPECT_THAT(tuned.out, HasSubstr("histogram on "));
@@ -189,7 +189,7 @@ TEST(Flow, ProblemsThatAreTunedAreLeftOut) {
 TEST(Flow, RegretOfProblemsThatNobodyTuned) {
   const Scratch scratch;
   const Outcome regret =
-      scratch.tunesmith("regret transpose --device host --problems 2 --budget 4 --csv r.csv");
+      scratch.tunesmith("regret transpose --device host --problems 2 --budget 2 --csv r.csv");
   expect_success(regret);
   EXPECT_THAT(regret.out, HasSubstr("2 problems. Tuned time / picked time: geometric mean "));
   EXPECT_THAT(regret.out, HasSubstr("With the best of the portfolio it would be "));
@@ -282,7 +282,7 @@ TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   EXPECT_LT(second, third) << tuned.out;
   EXPECT_NE(third, std::string::npos) << tuned.out;
   // With a total time: it is shared by weight, and problems that get no time are named.
-  const Outcome total = scratch.tunesmith("tune --device host --total 4s --problems app.txt --db total.db");
+  const Outcome total = scratch.tunesmith("tune --device host --total 2s --problems app.txt --db total.db");
   expect_success(total);
   EXPECT_THAT(total.out, HasSubstr("height=8 width=8"));
   const Outcome one =
@@ -369,7 +369,7 @@ TEST(Flow, IgnoredEndsOfChildrenAreNoMatter) {
 
 TEST(Flow, AnInterruptEndsTheRunWith130AndKeepsWhatIsKnown) {
   const Scratch scratch;
-  const Outcome stopped = scratch.shell("timeout --preserve-status -s INT 6 " TUNESMITH_PROGRAM
+  const Outcome stopped = scratch.shell("timeout --preserve-status -s INT 3 " TUNESMITH_PROGRAM
                                         " tune conv2d --device host --budget 100s --problem "
                                         "'height=40 width=36 mask_height=3 mask_width=3'");
   EXPECT_EQ(stopped.exit_code, 130) << stopped.err;

@@ -13,6 +13,7 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "templates/tensor/op.h"
+#include "tests/op_cases.h"
 #include "tests/op_checker.h"
 
 namespace tunesmith::tensor_op::separable_test {
@@ -123,7 +124,7 @@ TEST(TensorSeparable, IsRightAtEveryEnd) {
     ASSERT_EQ(tmpl.refuses(problem), "") << text;
     variants.push_back({problem, tmpl.space(problem).complete(Values::parse(config))});
   }
-  check_on_host({&op, &tmpl}, variants);
+  check_on_host({&op, &tmpl}, in_turn(variants, 3, {&op, &tmpl}));
 }
 
 }  // namespace
