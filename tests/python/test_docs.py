@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the Python blocks of the pages, one after the other, in an empty folder: as files, and as a notebook's cells."""
+"""Runs the Python blocks of the pages, one after the other, in an empty folder: as files, and a third of
+the pages, with TUNESMITH_TEST_TURN, as a notebook's cells too."""
 
 import ast
 import importlib.util
@@ -8,6 +9,7 @@ import pathlib
 import re
 
 import pytest
+from turns import in_turn
 
 root = pathlib.Path(__file__).parents[2]
 
@@ -25,18 +27,19 @@ def as_a_cell(block, name, names):
         exec(compile(ast.Module([statement], []), name, "exec"), names)
 
 
-@pytest.mark.parametrize("run", [as_a_file, as_a_cell])
+pages = [
+    "docs/python.md",
+    "docs/ops.md",
+    "docs/tensor.md",
+    "docs/ndimage.md",
+    "docs/coming_from.md",
+    "README.md",
+    "python/README.md",
+]
+
+
 @pytest.mark.parametrize(
-    "page",
-    [
-        "docs/python.md",
-        "docs/ops.md",
-        "docs/tensor.md",
-        "docs/ndimage.md",
-        "docs/coming_from.md",
-        "README.md",
-        "python/README.md",
-    ],
+    "page, run", [(page, as_a_file) for page in pages] + [(page, as_a_cell) for page in in_turn(pages, 3)]
 )
 def test_its_blocks_run(page, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
