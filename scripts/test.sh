@@ -19,11 +19,23 @@ if [[ -z ${TUNESMITH_TEST_TURN+set} ]] && TUNESMITH_TEST_TURN=$(git rev-list --c
   say "Samples have turn $TUNESMITH_TEST_TURN, taken as a whole for: ${TUNESMITH_TEST_WHOLE:-no template}"
 fi
 turn_of_three=${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 3))}
+touched=$(git diff --name-only HEAD~1 2>/dev/null) || touched=
+left_out= # programs and libraries of tests that are not built
+untested='_NOT_BUILT$'
+# turn_of TURN FOLDERS TARGETS TESTS: these are built and run in one of three commits, and in those that touch one of the folders.
+turn_of() {
+  [[ -z $turn_of_three || $turn_of_three == "$1" ]] || grep -qE "^($2)/" <<<"$touched" || { left_out+="$3;" untested+="|$4"; }
+}
+turn_of 0 'bench|cmake|tests/(adding_an_op|bench|install)' 'bench_compiles;example_op_tests;tunesmith_examples' '^docs\.adding_an_op\.commands$|^Install\.AnOpOfOnesOwn$'
+turn_of 1 'cmake|examples|tests/(consumer|install)' '' '^Install\.AConsumerFindsThePackage$'
+nvidia-smi -L >/dev/null 2>&1 || turn_of 1 'runtime|tests/cuda' 'gpu_tests;cuda_dispatch_tests' '^gpu_tests'
+turn_of 2 'cmake|dispatch|tests/shared_library' 'tunesmith_next;user_of_next;two_versions_test' '^RenderedText\.'
+[[ -z $left_out ]] || untested+='|^Install\.Packages$' # it runs where one of the two that unpack them does
 # Kernels are packed for the host, for one of five GPUs, and for the GPU whose kernels others run too, which is enough for all tests of dispatch.
-# Of the GPUs' bases a third has its turn. Only the names of the others, of winners and of portfolios are packed, and the tests compile those
+# Of the GPUs' bases a fifth has its turn, one of each width of transpose. Only the names of the others, of winners and of portfolios are packed, and the tests compile those
 # that they use: this saves some minutes of NVRTC. Budgets are in units of calibrate().
 spend "build" 350 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
-  "-DTUNESMITH_TARGETS=host;sm_80;sm_90a" "-DTUNESMITH_BASES=${turn_of_three:+$turn_of_three/3}" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" \
+  "-DTUNESMITH_TARGETS=host;sm_80;sm_90a" "-DTUNESMITH_BASES=${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 5))/5}" "-DTUNESMITH_TESTS_LEFT_OUT=$left_out" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" \
   -DPython_EXECUTABLE="$PWD/$python_for_tests"
 jobs=$(($(nproc) + 1)) # some tests wait for the disk, or for a process that is to hang
 say "Testing"
@@ -32,7 +44,7 @@ mkdir -p "$TUNESMITH_COMPILED"
 find "$TUNESMITH_COMPILED" -type f -mtime +3 -delete
 # with_shared_kernels COMMAND...: its tests compile a kernel for the host once for all of them, and for the runs of the next days.
 with_shared_kernels() { TUNESMITH_COMPILER=$(command -v "${TUNESMITH_CXX:-c++}") TUNESMITH_CXX=$PWD/tests/compile_once.sh "$@"; }
-spend "tests" 600 with_shared_kernels ctest --preset cuda -j "$jobs" "$@"
+spend "tests" 600 with_shared_kernels ctest --preset cuda -j "$jobs" -E "$untested" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   # The libraries of the part are watched, and the others are those of build/cuda. Four parts take turns, so that samples, which have three
   # turns, are each in each part at some time.
