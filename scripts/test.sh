@@ -29,7 +29,7 @@ turn_of() {
 turn_of 0 'bench|cmake|tests/(adding_an_op|bench|install)' 'bench_compiles;example_op_tests;tunesmith_examples' '^docs\.adding_an_op\.commands$|^Install\.AnOpOfOnesOwn$'
 turn_of 1 'cmake|examples|tests/(consumer|install)' '' '^Install\.AConsumerFindsThePackage$'
 nvidia-smi -L >/dev/null 2>&1 || turn_of 1 'runtime|tests/cuda' 'gpu_tests;cuda_dispatch_tests' '^gpu_tests'
-turn_of 2 'cmake|dispatch|tests/shared_library' 'tunesmith_next;user_of_next;two_versions_test' '^RenderedText\.'
+turn_of 2 'cli/static|cmake|tests/(shared_library|static)' 'tunesmith_next;user_of_next;two_versions_test' '^RenderedText\.|^StaticExport\.IsBuiltWithoutSqlite'
 [[ -z $left_out ]] || untested+='|^Install\.Packages$' # it runs where one of the two that unpack them does
 # Kernels are packed for the host, for one of five GPUs, and for the GPU whose kernels others run too, which is enough for all tests of dispatch.
 # Of the GPUs' bases a fifth has its turn, one of each width of transpose. Only the names of the others, of winners and of portfolios are packed, and the tests compile those

@@ -91,7 +91,7 @@ class StaticExport : public DispatcherTest {
                           .median_us = 20,
                           .binary = false});
     expect_success(scratch.tunesmith(
-        "table make conv2d --device host --searched 3 --budget 4 --seed 3 --db " + database()));
+        "table make conv2d --device host --searched 3 --budget 2 --seed 3 --db " + database()));
   }
 
   Outcome export_to(const std::string& folder, const std::string& more = "") const {
