@@ -30,6 +30,20 @@ turn_of 0 'bench|cmake|tests/(adding_an_op|bench|install)' 'bench_compiles;examp
 turn_of 1 'cmake|examples|tests/(consumer|install)' '' '^Install\.AConsumerFindsThePackage$'
 nvidia-smi -L >/dev/null 2>&1 || turn_of 1 'runtime|tests/cuda' 'gpu_tests;cuda_dispatch_tests' '^gpu_tests'
 turn_of 2 'cli/static|cmake|tests/(shared_library|static)' 'tunesmith_next;user_of_next;two_versions_test' '^RenderedText\.|^StaticExport\.IsBuiltWithoutSqlite'
+# thirds SUITE FOLDERS NAME...: of these tests, which take seconds each, a third has its turn; all where one of the folders was touched.
+thirds() {
+  local suite=$1 folders=$2 at=${TUNESMITH_TEST_TURN:-0} name
+  shift 2
+  [[ -n $turn_of_three ]] && ! grep -qE "^($folders)" <<<"$touched" || return 0
+  for name; do
+    ((at++ % 3 == 0)) || grep -qxF "$name" <<<"$touched" || untested+="|^$suite\.$name( |\$)"
+  done
+}
+names_in() { sed -n "s/^TEST_F*($1, \(.*\)) {/\1/p" "$2"; }
+thirds UserKernelTest '(cli|kernel_file|tuner)/' $(names_in UserKernelTest tests/cli/user_kernel_test.cpp)
+thirds Flow '(choose|cli|tuner)/' $(names_in Flow tests/cli/flow_test.cpp)
+thirds docs cli/ $(grep -lx '```console' ./*.md ./*/*.md templates/*/*.md | sed 's#^\./##')
+thirds python '(python|tests/python)/' $(for file in tests/python/test_*.py; do file=${file##*/test_}; echo "${file%.py}"; done)
 [[ -z $left_out ]] || untested+='|^Install\.Packages$' # it runs where one of the two that unpack them does
 # Kernels are packed for the host, for one of five GPUs, and for the GPU whose kernels others run too, which is enough for all tests of dispatch.
 # Of the GPUs' bases a fifth has its turn, one of each width of transpose. Only the names of the others, of winners and of portfolios are packed, and the tests compile those

@@ -2,7 +2,7 @@
 """Runs other projects' tests, unmodified, with functions replaced by Tunesmith's: others/suites.toml lists the suites, others/passed.txt the tests
 that passed.
 
-With TUNESMITH_TEST_TURN every sixth of the suites runs. Those that take minutes (`long`) run with TUNESMITH_TEST_OTHERS=long. Those that no package
+With TUNESMITH_TEST_TURN a third of the suites run. Those that take minutes (`long`) run with TUNESMITH_TEST_OTHERS=long. Those that no package
 installs are read from checkouts in the folder TUNESMITH_TEST_CHECKOUTS, named as in the suite."""
 
 import collections
@@ -40,7 +40,7 @@ def known() -> dict:
     return found
 
 
-@pytest.mark.parametrize("suite", in_turn(suites, 6))
+@pytest.mark.parametrize("suite", in_turn(suites, 3))
 def test_they_pass(suite, tmp_path):
     modules = suites[suite]["module"]
     modules = [modules] if isinstance(modules, str) else modules
