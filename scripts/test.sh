@@ -3,7 +3,7 @@
 # Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store. Large samples of kernels, and other projects'
 # tests, take turns from commit to commit, except for the templates whose kernels the last commit touched: TUNESMITH_TEST_TURN= scripts/test.sh
 # takes all.
-# Then a quarter of the libraries' tests is repeated with sanitizers, in turn too, except whole runs of tuning, searching, merging and
+# Then a fifth of the libraries' tests is repeated with sanitizers, in turn too, except whole runs of tuning, searching, merging and
 # dispatch, whose parts are tested one by one, and comparisons of whole spaces, whose rules other tests ask too; TUNESMITH_ASAN=0 leaves
 # that out, `cmake --build build/asan && ctest --preset asan` takes all.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -60,18 +60,19 @@ find "$TUNESMITH_COMPILED" -type f -mtime +3 -delete
 with_shared_kernels() { TUNESMITH_COMPILER=$(command -v "${TUNESMITH_CXX:-c++}") TUNESMITH_CXX=$PWD/tests/compile_once.sh "$@"; }
 spend "tests" 600 with_shared_kernels ctest --preset cuda -j "$jobs" -E "$untested" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
-  # The libraries of the part are watched, and the others are those of build/cuda. Four parts take turns, so that samples, which have three
+  # The libraries of the part are watched, and the others are those of build/cuda. Five parts take turns, so that samples, which have three
   # turns, are each in each part at some time.
-  case ${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 4))} in
-    0) part=core labels='unit|db' watched='generator;language;kernel_file;db;tuner' ;;
-    1) part=kernels labels='host' watched='generator;language;templates;tuner' ;;
-    2) part=dispatch labels='dispatch|fuzz' watched='generator;kernel_file;db;choose;dispatch' ;;
-    3) part=ops labels='host' watched='generator;language;templates' ;;
+  case ${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 5))} in
+    0) part=core labels='unit' watched='generator;language;kernel_file' ;;
+    1) part=kernels labels='host' watched='generator;language' ;;
+    2) part=tuner labels='unit|db' watched='db;tuner' ;;
+    3) part=ops labels='host' watched='language;templates' ;;
+    4) part=dispatch labels='dispatch|fuzz' watched='choose;dispatch' ;;
     *) part=libraries labels='.' watched='' ;;
   esac
-  # A report then names functions but not lines; `cmake --preset asan` builds with lines.
+  # A report then names functions but not lines; `cmake --preset asan` builds with lines, and optimises: that takes the compiler twice as long.
   target=tests_of_$part spend "build with sanitizers" 270 \
-    build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DTUNESMITH_SANITIZED_LIBRARIES=$watched" "-DTUNESMITH_BUILT=$PWD/build/cuda" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
+    build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DTUNESMITH_SANITIZED_LIBRARIES=$watched" "-DTUNESMITH_BUILT=$PWD/build/cuda" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -DNDEBUG"
   say "Testing $part under the address and undefined-behaviour sanitizers"
   spend "tests with sanitizers" 150 with_shared_kernels ctest --preset asan -j "$jobs" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
     -E '(_NOT_BUILT$|^(OneDefinition|DeviceRuns|Search/(Learners|Strategies)|Counts/Simulated|Dispatcher.*RandomProblems|SharedLibrary|Pack))' "$@"
