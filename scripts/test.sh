@@ -65,9 +65,9 @@ if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   case ${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 5))} in
     0) part=core labels='unit' watched='generator;language;kernel_file' ;;
     1) part=kernels labels='host' watched='generator;language' ;;
-    2) part=tuner labels='unit|db' watched='db;tuner' ;;
-    3) part=ops labels='host' watched='language;templates' ;;
-    4) part=dispatch labels='dispatch|fuzz' watched='choose;dispatch' ;;
+    2) part=tuner labels='unit|db' watched='generator;db;tuner' ;;
+    3) part=ops labels='host' watched='generator;language;templates' ;;
+    4) part=dispatch labels='dispatch|fuzz' watched='generator;choose;dispatch' ;;
     *) part=libraries labels='.' watched='' ;;
   esac
   # A report then names functions but not lines; `cmake --preset asan` builds with lines, and optimises: that takes the compiler twice as long.
