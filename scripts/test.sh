@@ -48,7 +48,7 @@ thirds python '(python|tests/python)/' $(for file in tests/python/test_*.py; do 
 # Kernels are packed for the host, for one of five GPUs, and for the GPU whose kernels others run too, which is enough for all tests of dispatch.
 # Of the GPUs' bases a fifth has its turn, one of each width of transpose. Only the names of the others, of winners and of portfolios are packed, and the tests compile those
 # that they use: this saves some minutes of NVRTC. Budgets are in units of calibrate().
-spend "build" 350 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
+spend "build" 340 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
   "-DTUNESMITH_TARGETS=host;sm_80;sm_90a" "-DTUNESMITH_BASES=${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 5))/5}" "-DTUNESMITH_TESTS_LEFT_OUT=$left_out" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" \
   -DPython_EXECUTABLE="$PWD/$python_for_tests"
 jobs=$(($(nproc) + 1)) # some tests wait for the disk, or for a process that is to hang
@@ -58,7 +58,7 @@ mkdir -p "$TUNESMITH_COMPILED"
 find "$TUNESMITH_COMPILED" -type f -mtime +3 -delete
 # with_shared_kernels COMMAND...: its tests compile a kernel for the host once for all of them, and for the runs of the next days.
 with_shared_kernels() { TUNESMITH_COMPILER=$(command -v "${TUNESMITH_CXX:-c++}") TUNESMITH_CXX=$PWD/tests/compile_once.sh "$@"; }
-spend "tests" 600 with_shared_kernels ctest --preset cuda -j "$jobs" -E "$untested" "$@"
+spend "tests" 280 with_shared_kernels ctest --preset cuda -j "$jobs" -E "$untested" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   # The libraries of the part are watched, and the others are those of build/cuda. Five parts take turns, so that samples, which have three
   # turns, are each in each part at some time.
@@ -71,10 +71,10 @@ if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
     *) part=libraries labels='.' watched='' ;;
   esac
   # A report then names functions but not lines; `cmake --preset asan` builds with lines, and optimises: that takes the compiler twice as long.
-  target=tests_of_$part spend "build with sanitizers" 270 \
+  target=tests_of_$part spend "build with sanitizers" 90 \
     build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF "-DTUNESMITH_SANITIZED_LIBRARIES=$watched" "-DTUNESMITH_BUILT=$PWD/build/cuda" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -DNDEBUG"
   say "Testing $part under the address and undefined-behaviour sanitizers"
-  spend "tests with sanitizers" 150 with_shared_kernels ctest --preset asan -j "$jobs" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
+  spend "tests with sanitizers" 60 with_shared_kernels ctest --preset asan -j "$jobs" -L "$labels" -LE 'cli|nvrtc|docs|install|soak' \
     -E '(_NOT_BUILT$|^(OneDefinition|DeviceRuns|Search/(Learners|Strategies)|Counts/Simulated|Dispatcher.*RandomProblems|SharedLibrary|Pack))' "$@"
 fi
 tell_spent
