@@ -369,7 +369,7 @@ TEST(Flow, IgnoredEndsOfChildrenAreNoMatter) {
 
 TEST(Flow, AnInterruptEndsTheRunWith130AndKeepsWhatIsKnown) {
   const Scratch scratch;
-  const Outcome stopped = scratch.shell("timeout --preserve-status -s INT 3 " TUNESMITH_PROGRAM
+  const Outcome stopped = scratch.shell("timeout --preserve-status -s INT 6 " TUNESMITH_PROGRAM
                                         " tune conv2d --device host --budget 100s --problem "
                                         "'height=40 width=36 mask_height=3 mask_width=3'");
   EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
