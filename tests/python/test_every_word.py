@@ -129,7 +129,7 @@ def test_both_calls_are_right(name):
     wrong = [sentence for sentences, _ in found for sentence in sentences]
     assert not wrong, "\n".join([f"{len(wrong)} calls are wrong, such as", *wrong[:5]])
     if (
-        len(forms_of_a_word) >= 20
+        len(forms_of_a_word) >= 60
         and not name.startswith("ndimage.generic")
         and tunesmith.current_device() == "host"
     ):
