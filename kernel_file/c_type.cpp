@@ -78,8 +78,8 @@ bool is_enum(std::string_view text) {
   return text.ends_with("enum");
 }
 
-// Returns the meanings of a name in the text, each once; there may be several, of which #if chooses one.
-// Empty: the text does not define it.
+}  // namespace
+
 std::vector<std::string> aliases(std::string_view name, std::string_view text) {
   constexpr std::size_t longest = 200;  // no type has more characters
   std::vector<std::string> meanings;
@@ -126,8 +126,6 @@ std::vector<std::string> aliases(std::string_view name, std::string_view text) {
   }
   return meanings;
 }
-
-}  // namespace
 
 std::int64_t CType::alignment() const {
   constexpr std::int64_t widest = 16;

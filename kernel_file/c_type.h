@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "generator/dtype.h"
 
@@ -26,6 +27,10 @@ struct CType {
 /// Reads `type`, which is given without const and with its * or []: "unsigned long long*". Names that the
 /// text defines by using, typedef or #define are looked up in it; `text` has neither comments nor literals.
 CType c_type(std::string type, std::string_view text);
+
+/// Returns the meanings that the text gives the name, each once: of a class "struct", of an enumeration its
+/// integer. There may be several, of which #if chooses one. Empty: the text does not define it.
+std::vector<std::string> aliases(std::string_view name, std::string_view text);
 
 /// True if the text gives the name a meaning by using, typedef, #define or as a class.
 bool defines(std::string_view text, std::string_view name);

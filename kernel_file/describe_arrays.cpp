@@ -78,14 +78,21 @@ void Describer::find_arrays() {
         array.comment = plain + " is defined in no file here: a guess";
         types_beside_[plain] = "float";
       }
-      if (const StructLayout layout = struct_layout(plain, code_);
-          dtype.empty() && layout.why.empty() && layout.bytes > 0) {
-        dtype = "u8";
-        members = layout.bytes;
-        array.comment = "the bytes of " + plain + ", which need values by --inputs";
+      const StructLayout layout = element_layout(plain, code_);
+      const bool are_structs = dtype.empty() && layout.why.empty() && !layout.members.empty();
+      array.dtype = are_structs ? "" : dtype.empty() ? "?" : dtype;
+      if (are_structs) {
+        const auto whole = std::find_if(layout.members.begin(), layout.members.end(), [](const auto& one) {
+          return is_whole(one.dtype) && one.dtype != DType::boolean;
+        });
+        if (whole != layout.members.end())
+          array.comment =
+              "structs; if " + whole->name + " is an index, add values = { " +
+              (whole->name.find_first_of(".[") == std::string::npos ? whole->name : in_quotes(whole->name)) +
+              " = \"index(…)\" }";
+      } else if (dtype.empty()) {
+        array.comment = "the type of the members of " + plain + ", or u8 for its bytes";
       }
-      array.dtype = dtype.empty() ? "?" : dtype;
-      if (dtype.empty()) array.comment = "the type of the members of " + plain + ", or u8 for its bytes";
     }
     const ArrayUse use = bounds_->use_of(one.name);
     const bool may_be_written = !one.is_const && (use.is_written || use.is_passed);

@@ -15,12 +15,71 @@
 namespace tunesmith {
 namespace {
 
+// Sets the contents of checks from `values`: those of the problem itself, and those of small problems.
+void set_contents(const Facts& facts, const std::vector<DescribedValues>& values, bool are_integers,
+                  std::optional<Contents>& usual, std::vector<Contents>& contents) {
+  contents = usual_sets(facts->description);
+  if (values.empty()) return;
+  std::vector<Contents> all;
+  for (const DescribedValues& one : values) all.push_back(contents_of(facts, one));
+  // Integers that are all the largest show where a sum or a counter is too narrow.
+  const auto range = std::find_if(values.begin(), values.end(), [](const DescribedValues& one) {
+    const std::string& words = one.contents.what;
+    return one.contents.spread == Contents::uniform && !words.starts_with("index") &&
+           !words.starts_with("equal");
+  });
+  if (range != values.end() && are_integers) {
+    Contents most = contents_of(facts, *range);
+    most.least = most.most;
+    if (most.bounds)
+      most.bounds = [bounds = most.bounds](const Problem& problem) {
+        const double number = bounds(problem).second;
+        return std::pair(number, number);
+      };
+    all.push_back(std::move(most));
+  }
+  usual = all.front();
+  if (values.size() > 1) all.erase(all.begin());
+  contents = std::move(all);
+}
+
 bool holds_integers(const Description& description, const DescribedArray& array) {
   const std::vector<std::string> all =
       array.dtype.empty() ? description.parameters.back().categories : std::vector{array.dtype};
   return std::all_of(all.begin(), all.end(), [](const std::string& one) {
     return is_whole(dtype_of({{"dtype", one}}));
   });
+}
+
+UserRecord record_of(const Facts& facts, const DescribedArray& array) {
+  UserRecord made{array.record_type, array.record, {}, {}};
+  for (std::size_t i = 0; i < array.record.members.size(); ++i) {
+    static const std::vector<DescribedValues> none;
+    const auto& values = array.member_values.empty() ? none : array.member_values[i];
+    set_contents(facts, values, is_whole(array.record.members[i].dtype), made.usual.emplace_back(),
+                 made.contents.emplace_back());
+  }
+  return made;
+}
+
+// The contents of an array of structs as one: there are as many as a member has, and they say which values
+// the description gives.
+std::vector<Contents> contents_of_all(const UserRecord& record, const DescribedArray& array) {
+  std::vector<Contents> made;
+  std::size_t most = 0;
+  for (const std::vector<Contents>& one : record.contents) most = std::max(most, one.size());
+  for (std::size_t n = 0; n < most; ++n) {
+    std::string words;
+    for (std::size_t i = 0; i < array.member_values.size(); ++i)
+      if (!array.member_values[i].empty())
+        words += (words.empty() ? "" : ", ") + record.layout.members[i].name + " " +
+                 describe(record.contents[i][n % record.contents[i].size()]);
+    const auto usual = std::find_if(record.contents.begin(), record.contents.end(),
+                                    [&](const std::vector<Contents>& one) { return one.size() == most; });
+    made.push_back((*usual)[n]);
+    if (!words.empty()) made.back().what = words;
+  }
+  return made;
 }
 
 Argument argument_of(const Facts& facts, const DescribedArray& array) {
@@ -31,29 +90,8 @@ Argument argument_of(const Facts& facts, const DescribedArray& array) {
                       return extents;
                     }};
   argument.dtype = [facts, &array](const Problem& problem) { return dtype_of_array(array, problem); };
-  argument.contents = usual_sets(facts->description);
-  if (array.values.empty()) return argument;
-  std::vector<Contents> all;
-  for (const DescribedValues& values : array.values) all.push_back(contents_of(facts, values));
-  // Integers that are all the largest show where a sum or a counter is too narrow.
-  const auto range = std::find_if(array.values.begin(), array.values.end(), [](const DescribedValues& one) {
-    const std::string& words = one.contents.what;
-    return one.contents.spread == Contents::uniform && !words.starts_with("index") &&
-           !words.starts_with("equal");
-  });
-  if (range != array.values.end() && holds_integers(facts->description, array)) {
-    Contents most = contents_of(facts, *range);
-    most.least = most.most;
-    if (most.bounds)
-      most.bounds = [bounds = most.bounds](const Problem& problem) {
-        const double number = bounds(problem).second;
-        return std::pair(number, number);
-      };
-    all.push_back(std::move(most));
-  }
-  argument.usual = all.front();
-  if (array.values.size() > 1) all.erase(all.begin());
-  argument.contents = std::move(all);
+  set_contents(facts, array.values, holds_integers(facts->description, array), argument.usual,
+               argument.contents);
   return argument;
 }
 
@@ -138,6 +176,8 @@ std::string checks_of(const Facts& facts, const UserKernel& made) {
   constexpr int version = 5;  // increased when the checks themselves judge differently
   const Description& description = facts->description;
   std::string text = std::to_string(version) + "\n" + description.checks + "\n";
+  for (const auto& [array, record] : made.records)
+    text += array + " by members\n" + layout_assertion(record.type, record.layout);
   if (const auto& function = description.reference_function)
     text += without_comments(made.file.cu.substr(function->begin, function->end - function->begin));
   try {
@@ -184,8 +224,13 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
   op.what = description.what;
   op.parameters = description.parameters;
   op.check = [facts](const Problem& problem) { return why_not(facts, problem); };
-  for (const DescribedArray& array : description.arrays)
-    if (!array.is_workspace) op.arguments.push_back(argument_of(facts, array));
+  for (const DescribedArray& array : description.arrays) {
+    if (array.is_workspace) continue;
+    Argument& argument = op.arguments.emplace_back(argument_of(facts, array));
+    if (!array.is_of_structs()) continue;
+    const UserRecord& record = made->records.emplace(array.name, record_of(facts, array)).first->second;
+    argument.contents = contents_of_all(record, array);
+  }
   Template tmpl = template_of(facts, file.path);
   add_files(*made, *facts, common, tmpl);
   made->reference = tmpl;

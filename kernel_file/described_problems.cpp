@@ -21,6 +21,11 @@ double elements_of(const Facts& facts, const Problem& problem) {
     static_cast<void>(extents_of(*facts, array, values, extents));
     double elements = 1;
     for (const std::int64_t extent : extents) elements *= static_cast<double>(extent);
+    if (array.is_of_structs()) {  // their numbers, not their bytes
+      std::int64_t numbers = 0;
+      for (const StructMember& one : array.record.members) numbers += one.numbers();
+      elements *= static_cast<double>(numbers) / static_cast<double>(array.record.bytes);
+    }
     all += elements;
   }
   return all;
@@ -143,7 +148,10 @@ std::string why_not(const Facts& facts, const Problem& problem) {
     if (array.is_workspace) continue;
     std::vector<std::int64_t> extents;
     if (const std::string why = extents_of(*facts, array, values, extents); !why.empty()) return of + why;
-    for (const DescribedValues& held : array.values)
+    std::vector<DescribedValues> all = array.values;
+    for (const auto& of_member : array.member_values)
+      all.insert(all.end(), of_member.begin(), of_member.end());
+    for (const DescribedValues& held : all)
       for (const auto& bound : {held.least, held.most}) {
         if (!bound) continue;
         if (const std::string why = value_of(*bound, *facts, values).error; !why.empty()) return of + why;

@@ -230,6 +230,7 @@ Launch launch_of(const DescribedLaunch& described, const Given& given, const Pla
     made.error = extents_of(given.facts, *output, given.values, extents);
     std::int64_t elements = 1;
     for (const std::int64_t extent : extents) elements *= extent;
+    if (output->is_of_structs()) elements /= output->lanes;
     if (!description.reference_function) {
       launch.block = {reference_block};
       launch.grid = {std::max<std::int64_t>(1, ceil_divide(elements, reference_block))};
@@ -280,8 +281,9 @@ std::vector<std::int64_t> add_workspaces(std::span<const DescribedLaunch> launch
     if (!arrays[i].is_workspace || !is_used) continue;
     const std::int64_t size = bytes_of(i, given, made);
     offsets[i] = made.work.workspace_bytes;
-    made.work.workspace_arrays.push_back(
-        {arrays[i].name, offsets[i], size, bytes(taken_type(arrays[i], given))});
+    const std::int64_t element =
+        arrays[i].is_of_structs() ? arrays[i].record.bytes : bytes(taken_type(arrays[i], given));
+    made.work.workspace_arrays.push_back({arrays[i].name, offsets[i], size, element});
     // A workspace has a byte even if its arrays have no elements, so that its pointers point to memory.
     made.work.workspace_bytes += std::max(round_up(size, alignment), alignment);
   }

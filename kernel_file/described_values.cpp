@@ -73,8 +73,10 @@ std::vector<Contents> usual_sets(const Description& description) {
   const auto any = [&](const std::set<std::string>& dtypes, const auto& counts) {
     return std::any_of(
         description.arrays.begin(), description.arrays.end(), [&](const DescribedArray& array) {
-          const std::vector<std::string> all =
+          std::vector<std::string> all =
               array.dtype.empty() ? description.parameters.back().categories : std::vector{array.dtype};
+          if (array.is_of_structs()) all.clear();
+          for (const StructMember& one : array.record.members) all.emplace_back(name(one.dtype));
           return counts(array) &&
                  std::any_of(all.begin(), all.end(), [&](const auto& one) { return dtypes.contains(one); });
         });
@@ -124,6 +126,10 @@ std::string extents_of(const DescriptionFacts& facts, const DescribedArray& arra
     }
     extents.push_back(extent.value);
   }
+  if (array.is_of_structs() && elements % array.record.bytes != 0)
+    return "The array " + array.name + " has " + std::to_string(elements) +
+           " bytes, which is no multiple of the " + std::to_string(array.record.bytes) + " bytes of " +
+           array.record_type + ".";
   return "";
 }
 

@@ -50,6 +50,13 @@ struct DescribedArray {
   bool is_zeroed = false;     ///< an output or a workspace that is set to zero before the launches
   /// Its contents in checks: the first on the problem, all on small problems. Empty: the usual numbers.
   std::vector<DescribedValues> values = {};
+  /// Of an array of structs, whose dtype is u8: the struct as the kernel spells it, its layout, and `values`
+  /// of each member instead of its own.
+  std::string record_type = {};
+  StructLayout record = {};
+  std::vector<std::vector<DescribedValues>> member_values = {};
+
+  bool is_of_structs() const { return !record.members.empty(); }
 };
 
 /// A variable of the text into which an array is copied before each launch.

@@ -59,8 +59,27 @@ void DescriptionReader::refuse_pointers(const toml::node* node, const std::strin
                      "kernel take one array, and compute where each of its parts begins.");
 }
 
+StructLayout DescriptionReader::layout_of_elements(const toml::table& root,
+                                                   const DeclaredKernel::Parameter& parameter,
+                                                   const std::vector<std::string>& dtypes) const {
+  const CType found = c_type(parameter.type, code_);
+  if (is_of_problem(parameter) || found.dtype || found.is_pointer_to_pointer || !found.ambiguity.empty())
+    return {};
+  std::string type = parameter.type, types;
+  std::erase(type, '*');
+  if (!made_.type.empty() && dtypes.size() == 1)
+    types +=
+        "typedef " + std::string(cuda_type(dtype_of({{"dtype", dtypes.front()}}))) + " " + made_.type + ";\n";
+  if (const toml::table* defines = root["compile"]["defines"].as_table())
+    for (const auto& [key, value] : *defines)
+      if (const auto* words = value.as_string(); words != nullptr && is_identifier(key.str()))
+        types += "typedef " + words->get() + " " + std::string(key.str()) + ";\n";
+  return element_layout(type, types + code_);
+}
+
 std::string DescriptionReader::dtype_of_pointer(const toml::node& node, const std::string& key,
-                                                const DeclaredKernel::Parameter& parameter) const {
+                                                const DeclaredKernel::Parameter& parameter,
+                                                const StructLayout& layout) const {
   if (is_of_problem(parameter)) return "";
   refuse_pointers(&node, key + " is taken by the kernel as", parameter);
   const CType type = c_type(parameter.type, code_);
@@ -69,6 +88,10 @@ std::string DescriptionReader::dtype_of_pointer(const toml::node& node, const st
                       ": which one is compiled is not known here. Set dtype = \"…\" to it, or let Tunesmith "
                       "define the type, by type = \"" +
                       type.ambiguity.substr(0, type.ambiguity.find(' ')) + "\".");
+  if (!layout.why.empty())
+    refuse(&node, key + " is taken by the kernel as " + parameter.type + ", a struct that " + layout.why +
+                      ", so its members are not known here; set dtype = \"u8\", with extents that count its "
+                      "bytes. Then all bytes must be the reference's.");
   if (!type.dtype)
     refuse(&node,
            key + " is taken by the kernel as " + parameter.type +
@@ -219,6 +242,38 @@ void DescriptionReader::read_values(const toml::node& node, const std::string& k
   array.values = {{Contents{Contents::uniform, least, most}}, {Contents{Contents::few, least, most}}};
 }
 
+void DescriptionReader::read_member_values(const toml::node& node, const std::string& key,
+                                           DescribedArray& array) const {
+  const std::vector<StructMember>& members = array.record.members;
+  array.member_values.resize(members.size());
+  const auto read = [&](const toml::node& values, std::size_t i) {
+    DescribedArray one;
+    one.dtype = name(members[i].dtype);
+    read_values(values, key + ", in its member " + members[i].name + ",", one);
+    array.member_values[i] = std::move(one.values);
+  };
+  const toml::table* given = node.as_table();
+  for (std::size_t i = 0; given == nullptr && i < members.size(); ++i) read(node, i);
+  if (given == nullptr) return;
+  for (const auto& [word, values] : *given) {
+    const std::string member(word.str());
+    bool any = false;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::string& one = members[i].name;
+      const bool is_within =
+          one.starts_with(member) && (one[member.size()] == '.' || one[member.size()] == '[');
+      if (one != member && !is_within) continue;
+      read(values, i);
+      any = true;
+    }
+    std::string all;
+    for (const StructMember& one : members) all += (all.empty() ? "" : ", ") + one.name;
+    if (!any)
+      refuse(&values, key + " has values of " + member + ", but " + array.record_type + " has the members " +
+                          all + ".");
+  }
+}
+
 void DescriptionReader::read_fields(const toml::table& fields, const DeclaredKernel::Parameter* parameter,
                                     DescribedArray& array) const {
   const std::string key = "The array " + array.name;
@@ -286,11 +341,22 @@ void DescriptionReader::read_arrays(const toml::table& root, std::vector<std::st
     const bool is_decided = array.type_axis.empty() && dtypes.size() == 1 && parameter != nullptr &&
                             !c_type(parameter->type, code_).ambiguity.empty();
     if (array.dtype.empty() && is_decided) array.dtype = dtypes.front();
-    if (array.dtype.empty() && array.type_axis.empty() && parameter != nullptr) {
-      array.dtype = dtype_of_pointer(*node, key, *parameter);
-      if (!array.dtype.empty()) array.lanes = c_type(parameter->type, code_).lanes;
+    const bool has_dtype = !array.dtype.empty();
+    if (parameter != nullptr && array.type_axis.empty() && (!has_dtype || array.dtype == "u8")) {
+      StructLayout layout = layout_of_elements(root, *parameter, dtypes);
+      if (layout.why.empty() && !layout.members.empty()) {
+        array.record = std::move(layout);
+        array.record_type = parameter->type.substr(0, parameter->type.find('*'));
+        while (array.record_type.ends_with(' ')) array.record_type.pop_back();
+        if (array.record_type.starts_with("struct ")) array.record_type.erase(0, 7);
+        array.dtype = "u8";
+        if (!has_dtype) array.lanes = static_cast<int>(array.record.bytes);
+      } else if (!has_dtype) {
+        array.dtype = dtype_of_pointer(*node, key, *parameter, layout);
+        if (!array.dtype.empty()) array.lanes = c_type(parameter->type, code_).lanes;
+      }
     }
-    if (!array.dtype.empty()) from_pointers.push_back(array.dtype);
+    if (!array.dtype.empty() && (has_dtype || !array.is_of_structs())) from_pointers.push_back(array.dtype);
     has_output |= array.role != Role::input;
     array.is_zeroed = std::find(zeroed_arrays_.begin(), zeroed_arrays_.end(), name) != zeroed_arrays_.end();
     if (array.is_zeroed && array.role != Role::output && !array.is_workspace)
@@ -382,7 +448,8 @@ void DescriptionReader::parse_extents(const toml::table& root, DescribedArray& a
   const toml::node* node = root.get("arrays")->as_table()->get(array.name);
   if (node->is_table()) {
     if (const toml::node* values = node->as_table()->get("values"))
-      read_values(*values, "The array " + array.name, array);
+      array.is_of_structs() ? read_member_values(*values, "The array " + array.name, array)
+                            : read_values(*values, "The array " + array.name, array);
     node = node->as_table()->get("extents");
   }
   const std::vector<ExpressionName> of_problem = problem_names();

@@ -98,7 +98,11 @@ class DescriptionReader : private TomlReader {
                        const DeclaredKernel::Parameter& parameter) const;
   // Returns the dtype that the pointer's type gives; empty: the dtype of the problem.
   std::string dtype_of_pointer(const toml::node& node, const std::string& key,
-                               const DeclaredKernel::Parameter& parameter) const;
+                               const DeclaredKernel::Parameter& parameter, const StructLayout& layout) const;
+  // The layout of the structs that the pointer points to; without members there are none that can be read.
+  // Types that the description defines (`type`, `defines`) are known in it.
+  StructLayout layout_of_elements(const toml::table& root, const DeclaredKernel::Parameter& parameter,
+                                  const std::vector<std::string>& dtypes) const;
   // Returns the first pointer of a launched kernel that takes the array; null if none does.
   const DeclaredKernel::Parameter* pointer_to(const std::string& array) const;
   // Refuses a bound of values that loses digits.
@@ -109,6 +113,8 @@ class DescriptionReader : private TomlReader {
   DescribedValues values_of_words(const toml::node& node, const std::string& key,
                                   const DescribedArray& array) const;
   void read_values(const toml::node& node, const std::string& key, DescribedArray& array) const;
+  // Reads values of all members, or a table of members.
+  void read_member_values(const toml::node& node, const std::string& key, DescribedArray& array) const;
   // Reads only names and dtypes; extents name parameters, which are not known yet. A dtype that the kernels'
   // pointers have need not be given.
   void read_arrays(const toml::table& root, std::vector<std::string>& dtypes);

@@ -401,13 +401,18 @@ void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& com
     if (name.starts_with("common/")) made.files.emplace(name, text);
   made.files[folder + "includes.h"] = includes_text(includes, code, rules);
   std::set<std::string> asserted;
+  const auto assert_layout = [&](const std::string& type, const StructLayout& layout) {
+    if (asserted.insert(type).second)
+      made.files[main] +=
+          (asserted.size() == 1 ? std::string(offset_macro) : std::string()) + layout_assertion(type, layout);
+  };
   std::vector<const DescribedLaunch*> launches = {&description.reference};
   for (const DescribedLaunch& one : description.launches) launches.push_back(&one);
   for (const DescribedLaunch* launch : launches)
     for (const DescribedArgument& one : launch->arguments)
-      if (one.type == DescribedArgument::Type::record && asserted.insert(one.record_type).second)
-        made.files[main] += (asserted.size() == 1 ? std::string(offset_macro) : std::string()) +
-                            layout_assertion(one.record_type, one.layout);
+      if (one.type == DescribedArgument::Type::record) assert_layout(one.record_type, one.layout);
+  for (const DescribedArray& one : description.arrays)
+    if (one.is_of_structs()) assert_layout(one.record_type, one.record);
   for (const DescribedArray& array : description.arrays) {
     const std::string given = "tunesmith_type_of_" + array.name;
     if (const std::string name = taking(array); !name.empty())

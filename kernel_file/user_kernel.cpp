@@ -21,6 +21,12 @@ Kernels& all_kernels() {
 
 }  // namespace
 
+const UserRecord* record_of(const Op& op, const Argument& argument) {
+  if (op.user_kernel == nullptr) return nullptr;
+  const auto found = op.user_kernel->records.find(argument.name);
+  return found == op.user_kernel->records.end() ? nullptr : &found->second;
+}
+
 const UserKernel& keep_user_kernel(std::unique_ptr<const UserKernel> kernel) {
   const std::scoped_lock lock(all_kernels().mutex);
   auto& kept = all_kernels().by_name[kernel->op.name];

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +14,7 @@
 
 #include "generator/op.h"
 #include "generator/render.h"
+#include "kernel_file/struct_layout.h"
 
 namespace tunesmith {
 
@@ -34,6 +37,15 @@ struct UserMetric {
   std::function<double(const Problem& problem, const Values& config, double us)> value;
 };
 
+/// The structs of which an array consists. Its dtype is u8: to all others it is bytes.
+struct UserRecord {
+  std::string type;
+  StructLayout layout;
+  /// What each member holds in checks, as Argument::usual and Argument::contents.
+  std::vector<std::optional<Contents>> usual;
+  std::vector<std::vector<Contents>> contents;
+};
+
 struct UserKernel {
   Op op;        ///< without Op::reference: the reference is a kernel
   Files files;  ///< the texts of its body and of the files that every body may include
@@ -52,6 +64,7 @@ struct UserKernel {
   /// that it does not know; empty: there are none.
   std::string absent;
   std::vector<UserMetric> metrics = {};
+  std::map<std::string, UserRecord> records = {};  ///< by argument
   /// Returns how many times the usual error a config is permitted, because it rounds arrays to shorter types.
   /// Null: once.
   std::function<double(const Problem& problem, const Values& config)> permitted_times = nullptr;
@@ -59,6 +72,9 @@ struct UserKernel {
   /// if none is found. It tries many configs.
   std::function<std::string(const Problem&)> mistake = nullptr;
 };
+
+/// The structs of an argument of the op; null if its elements are numbers.
+const UserRecord* record_of(const Op& op, const Argument& argument);
 
 /// The relative error that is permitted if a description names none: for sums of some thousand products 128
 /// units of rounding, and 8 of the short types, which are mostly summed in f32.

@@ -1114,6 +1114,93 @@ TEST_F(UserKernelTest, InlinePtxIsChecked) {
                         "instruction st.async.f32."));
 }
 
+// Sums of floats that are members of structs may have any order; integers may not differ, and padding is no
+// result. The description counts structs.
+TEST_F(UserKernelTest, StructsAreComparedByTheirMembers) {
+  const std::string kernel = R"(/* tunesmith
+[problem]
+rows = [1, 1000]
+cols = [1, 100]
+[arrays]
+x = ["rows", "cols"]
+sums = { extents = ["rows"], role = "output" }
+bodies = { extents = ["rows"], role = "inout", values = { "place.cell" = "index(cols)"
+}
+}
+pairs = {extents = ["rows"], role = "output"}[axes] BLOCK = [64] PARTS = [ 1, 3 ][launch] grid =
+    "ceil_div(rows, BLOCK)" block = "BLOCK"[reference] kernel = "plain" * /
+#include <cuda_fp16.h>
+#define BLOCK 64
+#define PARTS 1
+                                                                typedef float Real;
+struct Place {
+  short layer;
+  int cell;
+};
+struct Sum {
+  char tag;
+  double mean;
+  Real parts[2][2];
+  float4 wide;
+  __half half;
+  unsigned long long count;
+};
+typedef struct {
+  Place place;
+  float2 speed;
+  bool moves;
+} Body;
+__device__ float sum(const float* x, int cols, int parts) {
+  float all = 0;
+  for (int part = 0; part < parts; ++part)
+    for (int i = part; i < cols; i += parts) all += x[i];
+  return all;
+}
+__device__ void fill(const float* x, Sum* sums, Body* bodies, float2* pairs, int row, int rows, int cols,
+                     int parts) {
+  if (row >= rows) return;
+  x += row * cols;
+  const float all = sum(x, cols, parts);
+  Sum made;
+  made.tag = static_cast<char>(row);
+  made.mean = static_cast<double>(all) / cols;
+  for (int i = 0; i < 4; ++i) made.parts[i / 2][i % 2] = all * i;
+  made.wide = make_float4(all, 1, 2, -all);
+  made.half = __float2half(all * 0.01f);
+  made.count = 1ull << 60 | row;
+  sums[row] = made;
+  pairs[row] = make_float2(all, x[0]);
+  bodies[row].speed.y += x[bodies[row].place.cell] + all;
+  bodies[row].place.layer = static_cast<short>(-row);
+  bodies[row].moves = !bodies[row].moves;
+}
+__global__ void tuned(const float* x, Sum* sums, Body* bodies, float2* pairs, int rows, int cols) {
+  const int row = blockIdx.x * BLOCK + threadIdx.x;
+  fill(x, sums, bodies, pairs, row, rows, cols, PARTS);
+}
+__global__ void plain(const float* x, Sum* sums, Body* bodies, float2* pairs, int rows, int cols) {
+  fill(x, sums, bodies, pairs, blockIdx.x * blockDim.x + threadIdx.x, rows, cols, 1);
+}
+)";
+  const auto checked = [&](const std::string& wrong) {
+  std::string text = kernel;
+  const std::string end = "rows, cols, PARTS);\n";
+  text.insert(text.find(end) + end.size(), "  if (PARTS > 1 && row < rows) " + wrong + ";\n");
+  write(text);
+  const Outcome made =
+      scratch.tunesmith("check twice.cu --device host --random 0 --problem \"rows=70 cols=50\"");
+  EXPECT_EQ(made.exit_code, wrong.empty() ? 0 : 1) << wrong << made.out << made.err;
+  return made.out + made.err;
+  };
+checked("");
+EXPECT_THAT(checked("if (row == 1) sums[row].parts[1][0] *= 1.001f"), HasSubstr("sums[1].parts[1][0] is "));
+EXPECT_THAT(checked("sums[row].count += 1"),
+            HasSubstr("sums[0].count is 1152921504606846977, expected 1152921504606846976"));
+EXPECT_THAT(checked("if (row == 2) bodies[row].place.layer = 2"),
+            HasSubstr("bodies[2].place.layer is 2, expected -2"));
+EXPECT_THAT(checked("sums[row].wide.z = 1"), HasSubstr("sums[0].wide.z is 1, expected 2"));
+}
+
 TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   std::string text = twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared);
   text.replace(text.find("if (i < n) y[i] = x[i] + x[i]"), 10, "          ");

@@ -481,6 +481,59 @@ TEST(Description, AStructByValueIsGivenByItsMembers) {
         << one.before;
 }
 
+TEST(Description, ArraysOfStructsAreReadByTheirMembers) {
+  const auto with_struct = [](const std::string& type, const std::string& array, const std::string& before) {
+    return with_pointer(type + "*", array, before);
+  };
+  const std::string body =
+      "typedef float Real;\nstruct Place { short layer; int cell[2]; };\ntypedef struct {\n  char tag;\n"
+      "  Place place;\n  double3 speed;\n  Real m[2][3], mass;\n  __half2 h;\n} Body;\nusing B = Body;\n";
+  const auto own = described_op(with_struct("B", ", values = { place = \"index(n)\" }", body), {});
+  const UserRecord& record = own->records.at("c");
+  std::string members;
+  for (const StructMember& one : record.layout.members)
+    members += one.name + " " + std::string(name(one.dtype)) + " at " + std::to_string(one.offset) + " " +
+               std::to_string(one.numbers()) + "\n";
+  EXPECT_EQ(members,
+            "tag i8 at 0 1\nplace.layer i16 at 4 1\nplace.cell i32 at 8 2\nspeed f64 at 16 3\nm f32 at 40 6\n"
+            "mass f32 at 64 1\nh f16 at 68 2\n");
+  EXPECT_EQ(record.layout.bytes, 72);
+  EXPECT_EQ(name_of_number(record.layout.members[4], 5), "m[1][2]");
+  EXPECT_EQ(name_at(record.layout, 12), "place.cell[1]");
+  EXPECT_EQ(name_at(record.layout, 24), "speed.y");
+  EXPECT_EQ(name_at(record.layout, 2), "") << "padding";
+  EXPECT_FALSE(record.usual[0]);
+  EXPECT_TRUE(record.usual[1] && record.usual[2]) << "all of the struct within";
+  const Problem problem = complete_problem(own->op, Problem::parse("n=10"));
+  EXPECT_EQ(own->op.arguments[1].extents(problem), (std::vector<std::int64_t>{10, 72}));
+  EXPECT_THAT(own->files.at("count/count.cu"),
+              HasSubstr("TUNESMITH_OFFSET(B, place.layer) == 4 && sizeof(((B*)0)->place.layer) == 2"));
+
+  const std::string small = "struct S { float a; int b; };\n";
+  const auto bytes = described_op(with_struct("struct S", ", dtype = \"u8\"", small), {});
+  EXPECT_EQ(bytes->records.at("c").layout.members.size(), 2U);
+  EXPECT_EQ(bytes->op.check(Problem::parse("n=16 dtype=f32")), "");
+  EXPECT_THAT(bytes->op.check(Problem::parse("n=17 dtype=f32")),
+              HasSubstr("The array c has 17 bytes, which is no multiple of the 8 bytes of S."));
+  struct Refused {
+    std::string type, array, before, sentence;
+  };
+  for (const Refused& one : std::vector<Refused>{
+           {"S", "", "struct S { int* p; };\n",
+            "S*, a struct that has a pointer among its members, so its members are not known here; "
+            "set"},
+           {"S", "", "namespace a { struct S { int p; }; }\nusing namespace a;\n",
+            "a struct that is defined in a namespace or within another definition, so"},
+           {"S", "", "struct T { float a : 3; };\nstruct S { T t; };\n",
+            "has the member t, a struct that has a bit-field, so"},
+           {"S", ", values = { d = [0, 1] }", small,
+            "The array c has values of d, but S has the members a, b."},
+           {"S", ", values = \"index(n)\"", small,
+            "The array c, in its member a, has the values index(n), which are integers, but the dtype f32."}})
+    EXPECT_THAT(complaint(with_struct(one.type, one.array, one.before)), HasSubstr(one.sentence))
+        << one.before;
+}
+
 TEST(Description, ATemplateIsInstantiatedByNames) {
   const Files common = {{"common/c_names.cuh", ""}, {"common/half_types.cuh", ""}, {"common/shared.cuh", ""}};
   const auto rendered = [&](const KernelFile& file) {

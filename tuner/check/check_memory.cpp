@@ -14,6 +14,7 @@
 #include "generator/error.h"
 #include "kernel_file/user_kernel.h"
 #include "tuner/device/check_data.h"
+#include "tuner/device/fields.h"
 #include "tuner/device/kernel_reference.h"
 
 namespace tunesmith {
@@ -50,8 +51,9 @@ CheckPart part_of(const Op& op, const Problem& problem, int set, Layout& layout)
     if (argument.role != Role::output)
       array.initial = layout.take<char>(count * bytes(argument.dtype(problem)));
     if (argument.role == Role::input) continue;
-    array.expected = layout.take<double>(count);
-    array.permitted = layout.take<char>(count * permitted_bytes(argument.dtype(problem)));
+    const std::vector<Field> fields = fields_of(op, argument, problem);
+    array.expected = layout.take<double>(numbers_of(fields));
+    array.permitted = layout.take<char>(permitted_bytes(fields));
   }
   return part;
 }
@@ -132,17 +134,24 @@ void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
       std::memcpy(array.initial.data(), packed.data(), packed.size());
     }
     if (!op.reference && !array.expected.empty()) {  // a kernel, which computes all elements at once
-      ExpectedOutput expected = reference_of(op, part.problem, inputs, static_cast<int>(i));
+      const std::vector<Field> fields = fields_of(op, op.arguments[i], part.problem);
+      const std::vector<ExpectedOutput> all = references_of(op, part.problem, inputs, static_cast<int>(i));
       const double factor = usual_errors(op, part.problem, part.set);
-      for (double& error : expected.permitted_error) error *= factor;
-      for (std::size_t n = 0; n < expected.error_of_terms.size(); ++n)
-        expected.permitted_error[n] = std::max(expected.permitted_error[n], expected.error_of_terms[n]);
-      if (is_exact(op, dtype)) {
-        std::memcpy(array.expected.data(), expected.exact.data(), expected.exact.size());
-      } else {
-        std::copy(expected.value.begin(), expected.value.end(), array.expected.begin());
+      for (std::size_t f = 0; f < fields.size(); ++f) {
+        const ExpectedOutput& expected = all[f];
+        std::vector<double> permitted = expected.permitted_error;
+        for (double& error : permitted) error *= factor;
+        for (std::size_t n = 0; n < expected.error_of_terms.size(); ++n)
+          permitted[n] = std::max(permitted[n], expected.error_of_terms[n]);
+        double* const to = array.expected.data() + fields[f].first;
+        if (is_exact(op, fields[f].dtype())) {
+          std::memcpy(to, expected.exact.data(), expected.exact.size());
+        } else {
+          std::copy(expected.value.begin(), expected.value.end(), to);
+        }
+        std::ranges::copy(pack_permitted(fields[f].dtype(), permitted),
+                          array.permitted.data() + fields[f].permitted_at);
       }
-      std::ranges::copy(pack_permitted(dtype, expected.permitted_error), array.permitted.begin());
       continue;
     }
     const auto compute = [&](std::size_t begin, std::size_t end) {
@@ -199,40 +208,48 @@ std::size_t check_bytes(const Op& op, const Problem& problem) {
 
 namespace {
 
+void must_tell_from_zero(const Op& op, const CheckPart& part, std::size_t argument, const Field& field) {
+  const UserKernel* own = op.user_kernel;
+  const DType dtype = field.dtype();
+  const auto numbers = static_cast<std::size_t>(field.numbers);
+  const double* const expected = part.arrays[argument].expected.data() + field.first;
+  const char* const errors = part.arrays[argument].permitted.data() + field.permitted_at;
+  const auto each = static_cast<std::size_t>(permitted_bytes(dtype));
+  const auto expected_at = [&](std::size_t e) {
+    if (!is_exact(op, dtype)) return expected[e];
+    return unpack(dtype, {reinterpret_cast<const char*>(expected + e), 8})[0];
+  };
+  double largest = 0, most_permitted = 0;
+  for (std::size_t e = 0; e < numbers; ++e)
+    if (const double value = std::abs(expected_at(e)); std::isfinite(value))
+      largest = std::max(largest, value);
+  // The errors that are permitted because of the terms of a sum are not part of the description's tolerance.
+  const double relative = own->relative_tolerance >= 0 ? own->relative_tolerance : default_tolerance(dtype);
+  bool passes = true;
+  for (std::size_t e = 0; e < numbers && passes; ++e) {
+    const double value = std::abs(expected_at(e));
+    if (!std::isfinite(value)) continue;
+    double permitted = unpack_permitted(dtype, errors + e * each);
+    if (own->absolute_tolerance < 0) permitted = std::min(permitted, relative * (value + largest));
+    passes = value <= permitted;
+    most_permitted = std::max(most_permitted, permitted);
+  }
+  if (passes && largest > 0)
+    throw Error("The tolerance of " + op.name + " lets zeros pass for all of " + op.arguments[argument].name +
+                (field.member.name.empty() ? "" : "[…]." + field.member.name) + " on " + part.problem.text() +
+                ": its largest value is " + number_text(largest, 6) + ", and an error of " +
+                number_text(most_permitted, 6) +
+                " is permitted. Give a smaller tolerance; absolute is in the output's units.");
+}
+
 // A tolerance of the description that lets every small number pass checks nothing. Throws Error.
 void must_tell_from_zero(const Op& op, const CheckPart& part) {
   const UserKernel* own = op.user_kernel;
   if (own == nullptr || (own->relative_tolerance < 0 && own->absolute_tolerance < 0)) return;
-  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-    const CheckArray& array = part.arrays[i];
-    const DType dtype = op.arguments[i].dtype(part.problem);
-    const auto each = static_cast<std::size_t>(permitted_bytes(dtype));
-    const auto expected_at = [&](std::size_t e) {
-      if (!is_exact(op, dtype)) return array.expected[e];
-      return unpack(dtype, {reinterpret_cast<const char*>(&array.expected[e]), 8})[0];
-    };
-    double largest = 0, most_permitted = 0;
-    for (std::size_t e = 0; e < array.expected.size(); ++e)
-      if (const double value = std::abs(expected_at(e)); std::isfinite(value))
-        largest = std::max(largest, value);
-    // The errors that are permitted because of the terms of a sum are not part of the description's
-    // tolerance.
-    const double relative = own->relative_tolerance >= 0 ? own->relative_tolerance : default_tolerance(dtype);
-    bool passes = true;
-    for (std::size_t e = 0; e < array.expected.size() && passes; ++e) {
-      const double value = std::abs(expected_at(e));
-      if (!std::isfinite(value)) continue;
-      double permitted = unpack_permitted(dtype, array.permitted.data() + e * each);
-      if (own->absolute_tolerance < 0) permitted = std::min(permitted, relative * (value + largest));
-      passes = value <= permitted;
-      most_permitted = std::max(most_permitted, permitted);
-    }
-    if (passes && largest > 0)
-      throw Error("The tolerance of " + op.name + " lets zeros pass for all of " + op.arguments[i].name +
-                  " on " + part.problem.text() + ": its largest value is " + number_text(largest, 6) +
-                  ", and an error of " + number_text(most_permitted, 6) +
-                  " is permitted. Give a smaller tolerance; absolute is in the output's units.");
-  }
+  for (std::size_t i = 0; i < op.arguments.size(); ++i)
+    if (!part.arrays[i].expected.empty())
+      for (const Field& field : fields_of(op, op.arguments[i], part.problem))
+        must_tell_from_zero(op, part, i, field);
 }
 
 }  // namespace

@@ -15,10 +15,12 @@
 
 namespace tunesmith {
 
-struct CheckArray {            // of one argument; empty members do not apply
-  std::span<char> initial;     ///< of an input or inout, in its dtype
-  std::span<double> expected;  ///< of an output or inout; 64-bit integers if is_exact() (check_data.h)
-  std::span<char> permitted;   ///< of an output or inout, as pack_permitted() writes them
+struct CheckArray {         // of one argument; empty members do not apply
+  std::span<char> initial;  ///< of an input or inout, in its dtype
+  /// Of an output or inout, of one of its fields (fields.h) after the other; 64-bit integers if is_exact()
+  /// (check_data.h).
+  std::span<double> expected;
+  std::span<char> permitted;  ///< of an output or inout, of each field as pack_permitted() writes them
 };
 struct CheckPart {
   Problem problem;

@@ -89,18 +89,22 @@ std::optional<CheckFailure> Checker::run(ProblemArrays& on, bool reverse, Execut
 double Checker::rounding_at(const ProblemArrays& on, std::size_t output, std::int64_t at) const {
   constexpr double times = 16;
   const ProblemArrays::Array& array = on.arrays()[output];
-  if (is_whole(array.dtype)) return 0;
-  const std::int64_t each = permitted_bytes(array.dtype);
-  const double permitted = unpack_permitted(array.dtype, array.permitted->as<const char>() + each * at);
+  const ProblemArrays::Number number = on.number(output, at);
+  const DType dtype = number.field->dtype();
+  if (is_whole(dtype)) return 0;
+  const double permitted = unpack_permitted(dtype, array.permitted->as<const char>() + number.permitted_at);
   double sum = std::abs(array.expected->as<const double>()[at]);
   for (const ProblemArrays::Array& one : on.arrays()) {
-    if (!one.initial || is_whole(one.dtype)) continue;
+    if (!one.initial) continue;
     const std::string_view packed(one.initial->as<const char>(),
                                   static_cast<std::size_t>(one.initial->bytes()));
-    for (const double value : unpack(one.dtype, packed))
-      if (std::isfinite(value)) sum += std::abs(value);
+    for (const Field& field : one.fields) {
+      if (is_whole(field.dtype())) continue;
+      for (const double value : unpack(field, packed))
+        if (std::isfinite(value)) sum += std::abs(value);
+    }
   }
-  const double rounded = default_tolerance(array.dtype) * sum;
+  const double rounded = default_tolerance(dtype) * sum;
   return std::max(std::isfinite(permitted) ? times * permitted : 0, rounded);
 }
 
@@ -138,10 +142,11 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
     if (!made.ran) return made;
     for (const Place& place : places) {
       const ProblemArrays::Array& array = on.arrays()[place.output];
-      const std::int64_t size = bytes(array.dtype);
-      made.values.push_back(unpack(array.dtype, {array.live.as<const char>() + size * place.element,
-                                                 static_cast<std::size_t>(size)})
-                                .front());
+      const ProblemArrays::Number number = on.number(place.output, place.element);
+      const DType dtype = number.field->dtype();
+      made.values.push_back(
+          unpack(dtype, {array.live.as<const char>() + number.offset, static_cast<std::size_t>(bytes(dtype))})
+              .front());
     }
     return made;
   };
@@ -163,7 +168,7 @@ std::string Checker::cause(ProblemArrays& on, bool reversed, Executable& executa
       // Rounding does not explain an error that is larger than rounding either.
       if (distance <= motion || !(places[i].error <= places[i].rounding)) continue;
       motion = distance;
-      moved = on.element_name(places[i].output, places[i].element);
+      moved = on.name_of(places[i].output, places[i].element);
     }
     return false;
   };

@@ -17,10 +17,10 @@ constexpr std::size_t kept_workspaces = 12;
 bool is_input(Role role) { return role != Role::output; }
 bool is_output(Role role) { return role != Role::input; }
 
-// The element with that index, as text.
-std::string text_at(Device& device, const DeviceMemory& array, DType dtype, std::int64_t index) {
+// The number at that byte, as text.
+std::string text_at(Device& device, const DeviceMemory& array, DType dtype, std::int64_t offset) {
   std::array<char, 16> element{};
-  device.download(element.data(), static_cast<const char*>(array.get()) + bytes(dtype) * index, bytes(dtype));
+  device.download(element.data(), static_cast<const char*>(array.get()) + offset, bytes(dtype));
   return element_text(dtype, element.data());
 }
 
@@ -63,8 +63,15 @@ ProblemArrays::ProblemArrays(Device& device, const Op& op, const CheckPart& part
     const Argument& argument = op.arguments[i];
     const DType dtype = argument.dtype(part.problem);
     const std::int64_t count = elements(argument, part.problem);
-    Array array{count,        dtype,        argument.role, DeviceMemory(device, count * bytes(dtype)),
-                std::nullopt, std::nullopt, std::nullopt,  std::nullopt};
+    Array array{dtype,
+                argument.role,
+                fields_of(op, argument, part.problem),
+                record_of(op, argument),
+                DeviceMemory(device, count * bytes(dtype)),
+                std::nullopt,
+                std::nullopt,
+                std::nullopt,
+                std::nullopt};
     if (is_input(argument.role)) {
       array.initial = uploaded(part.arrays[i].initial);
       restore(array);
@@ -87,7 +94,7 @@ void ProblemArrays::align(std::int64_t bytes) {
   alignment_ = bytes;
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     Array& array = arrays_[i];
-    const std::int64_t size = array.live.bytes(), element = tunesmith::bytes(array.dtype);
+    const std::int64_t size = array.live.bytes(), element = array.element_alignment();
     array.live = DeviceMemory(*device_, size, size < bytes ? element : std::max(bytes, element));
     if (array.initial) restore(array);
     pointers_[i] = array.live.get();
@@ -102,11 +109,13 @@ void ProblemArrays::permit(double times) {
     if (!array.permitted || times == 1) continue;
     std::string packed(static_cast<std::size_t>(array.permitted->bytes()), '\0');
     device_->download(packed.data(), array.permitted->get(), array.permitted->bytes());
-    const std::int64_t each = permitted_bytes(array.dtype);
-    std::vector<double> errors;
-    for (std::int64_t n = 0; n < array.elements; ++n)
-      errors.push_back(times * unpack_permitted(array.dtype, packed.data() + n * each));
-    packed = pack_permitted(array.dtype, errors);
+    for (const Field& field : array.fields) {
+      char* const begin = packed.data() + field.permitted_at;
+      std::vector<double> errors;
+      for (std::int64_t n = 0; n < field.numbers; ++n)
+        errors.push_back(times * unpack_permitted(field.dtype(), begin + n * permitted_bytes(field.dtype())));
+      std::ranges::copy(pack_permitted(field.dtype(), errors), begin);
+    }
     array.permitted_more.emplace(*device_, array.permitted->bytes());
     device_->upload(array.permitted_more->get(), packed.data(), array.permitted->bytes());
   }
@@ -133,34 +142,76 @@ std::string ProblemArrays::written_beyond() const {
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     const Outside written = device_->written_outside(arrays_[i].live.get());
     if (beyond.empty())
-      beyond = outside_text(written, bytes(arrays_[i].dtype), "element", op_->arguments[i].name);
+      beyond = outside_text(written, arrays_[i].element_bytes(), "element", op_->arguments[i].name);
   }
   return beyond;
 }
 
+// Of structs the first wrong number is that of the first wrong struct.
 Comparison ProblemArrays::compare(std::size_t argument) const {
   const Array& array = arrays_[argument];
-  return device_->compare(array.live.get(), is_exact(*op_, array.dtype) ? DType::b64 : array.dtype,
-                          static_cast<const double*>(array.expected->get()), permitted_of(array),
-                          array.elements);
+  Comparison all;
+  std::int64_t first_struct = 0;
+  for (const Field& field : array.fields) {
+    const Comparison one = device_->compare(
+        array.live.get(), is_exact(*op_, field.dtype()) ? DType::b64 : field.dtype(),
+        array.expected->as<const double>() + field.first,
+        static_cast<const char*>(permitted_of(array)) + field.permitted_at, field.numbers, field.spacing());
+    all.max_error = std::max(all.max_error, one.max_error);
+    if (one.wrong == 0) continue;
+    const std::int64_t at = one.first_wrong / field.member.numbers();
+    if (all.wrong == 0 || at < first_struct) {
+      first_struct = at;
+      all.first_wrong = field.first + one.first_wrong;
+      all.got = one.got;
+      all.expected = one.expected;
+    }
+    all.wrong += one.wrong;
+  }
+  return all;
 }
 
-std::string ProblemArrays::element_name(std::size_t argument, std::int64_t element) const {
+ProblemArrays::Number ProblemArrays::number(std::size_t argument, std::int64_t number) const {
+  const std::vector<Field>& fields = arrays_[argument].fields;
+  const auto next = std::find_if(fields.begin(), fields.end(),
+                                 [&](const Field& field) { return number < field.first + field.numbers; });
+  const Field& field = next == fields.end() ? fields.back() : *next;
+  const std::int64_t at = number - field.first;
+  return {&field, at, field.offset_of(at), field.permitted_at + at * permitted_bytes(field.dtype())};
+}
+
+std::string ProblemArrays::name_of(std::size_t argument, std::int64_t number) const {
   const Argument& described = op_->arguments[argument];
-  return described.name + coordinates(element, described.extents(problem_));
+  const Array& array = arrays_[argument];
+  std::vector<std::int64_t> extents = described.extents(problem_);
+  if (array.record == nullptr) return described.name + coordinates(number, extents);
+  const Number one = this->number(argument, number);
+  if (extents.back() == array.record->layout.bytes) {
+    extents.pop_back();
+  } else {
+    extents.clear();
+  }
+  if (extents.empty()) extents = {one.field->numbers};
+  const std::int64_t each = one.field->member.numbers();
+  return described.name + coordinates(one.at / each, extents) + "." +
+         name_of_number(one.field->member, one.at % each);
 }
 
 std::string ProblemArrays::difference(std::size_t argument, const Comparison& comparison) const {
   const Array& array = arrays_[argument];
-  const std::int64_t at = comparison.first_wrong, each = permitted_bytes(array.dtype);
+  const Number at = number(argument, comparison.first_wrong);
+  const DType dtype = at.field->dtype();
   std::array<char, sizeof(double)> permitted{};
-  device_->download(permitted.data(), static_cast<const char*>(permitted_of(array)) + each * at, each);
-  return element_name(argument, at) + " is " + text_at(*device_, array.live, array.dtype, at) +
-         ", expected " +
-         text_at(*device_, *array.expected, is_exact(*op_, array.dtype) ? array.dtype : DType::f64, at) +
-         " within " + number_text(unpack_permitted(array.dtype, permitted.data())) + "; " +
-         std::to_string(comparison.wrong) + " of " + std::to_string(array.elements) +
-         (comparison.wrong == 1 ? " elements is wrong" : " elements are wrong");
+  device_->download(permitted.data(), static_cast<const char*>(permitted_of(array)) + at.permitted_at,
+                    permitted_bytes(dtype));
+  const std::string unit = array.record == nullptr ? " element" : " number";
+  return name_of(argument, comparison.first_wrong) + " is " +
+         text_at(*device_, array.live, dtype, at.offset) + ", expected " +
+         text_at(*device_, *array.expected, is_exact(*op_, dtype) ? dtype : DType::f64,
+                 comparison.first_wrong * static_cast<std::int64_t>(sizeof(double))) +
+         " within " + number_text(unpack_permitted(dtype, permitted.data())) + "; " +
+         std::to_string(comparison.wrong) + " of " + std::to_string(numbers_of(array.fields)) + unit +
+         (comparison.wrong == 1 ? "s is wrong" : "s are wrong");
 }
 
 CheckFailure ProblemArrays::fault(const void* address, const void* workspace,
@@ -176,7 +227,7 @@ CheckFailure ProblemArrays::fault(const void* address, const void* workspace,
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     const Array& array = arrays_[i];
     if (device_->guards(array.live.get(), address))
-      return beyond(array.live.get(), array.live.bytes(), bytes(array.dtype), "element",
+      return beyond(array.live.get(), array.live.bytes(), array.element_bytes(), "element",
                     op_->arguments[i].name);
   }
   if (workspace_bytes > 0 && device_->guards(workspace, address))

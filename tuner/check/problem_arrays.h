@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "kernel_file/user_kernel.h"
 #include "tuner/check/check_memory.h"
 #include "tuner/device/device_memory.h"
+#include "tuner/device/fields.h"
 #include "tuner/search/verdict.h"
 
 namespace tunesmith {
@@ -33,14 +35,28 @@ std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& ext
 class ProblemArrays {
  public:
   struct Array {  // of one argument
-    std::int64_t elements;
     DType dtype;
     Role role;
+    std::vector<Field> fields;  // one, or the members of structs
+    const UserRecord* record;   // of structs
     // Argument of the kernel; on the host aligned as it asks.
     DeviceMemory live;
     std::optional<DeviceMemory> initial;              // of an input or inout
     std::optional<DeviceMemory> expected, permitted;  // of an output or inout
     std::optional<DeviceMemory> permitted_more;       // the multiple of it that counts now
+
+    // What is counted as an element: a struct, or a number.
+    std::int64_t element_bytes() const { return record != nullptr ? record->layout.bytes : bytes(dtype); }
+    std::int64_t element_alignment() const {
+      return record != nullptr ? record->layout.alignment : bytes(dtype);
+    }
+  };
+  /// A number of an output: `number` of those of all its fields, one field after the other.
+  struct Number {
+    const Field* field;
+    std::int64_t at;            // among the field's numbers
+    std::int64_t offset;        // in the array, in bytes
+    std::int64_t permitted_at;  // in the permitted errors, in bytes
   };
 
   /// Keeps copies of the part on the device.
@@ -72,7 +88,8 @@ class ProblemArrays {
   /// bytes.
   std::string written_beyond() const;
   Comparison compare(std::size_t argument) const;  ///< an output with its expected values
-  std::string element_name(std::size_t argument, std::int64_t element) const;  ///< "y[1, 3]"
+  Number number(std::size_t argument, std::int64_t number) const;
+  std::string name_of(std::size_t argument, std::int64_t number) const;  ///< "y[1, 3]", "bodies[7].mass"
   /// "y[3] is 1, expected 2 within 1e-06; 4 of 10 elements are wrong", if any element is wrong.
   std::string difference(std::size_t argument, const Comparison& comparison) const;
   /// The failure after an access to this address, where there is no memory.

@@ -104,6 +104,11 @@ std::optional<double> largest_index(const Argument& argument, const Problem& pro
   return argument.usual->bounds(problem).second;
 }
 
+Watcher::Array watched(const std::string& name, const ProblemArrays::Array& array, const char* start) {
+  return {name, start, array.live.bytes(), array.element_bytes(),
+          array.record != nullptr ? &array.record->layout : nullptr};
+}
+
 // Adds the arrays of the work's workspace.
 void add_workspace(const Work& work, const char* start, std::vector<Watcher::Array>& arrays) {
   for (const WorkspaceArray& one : work.workspace_arrays)
@@ -246,12 +251,14 @@ std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const V
   std::vector<Watcher::Array> arrays;
   std::vector<void*> pointers;
   for (const Argument& argument : op_.arguments) {
-    const std::int64_t element = bytes(argument.dtype(large)), size = elements(argument, large) * element;
+    const UserRecord* const record = record_of(op_, argument);
+    const std::int64_t number = bytes(argument.dtype(large)), size = elements(argument, large) * number;
     char* const start = memory.emplace_back(size).get();
     if (start == nullptr) return std::nullopt;
     if (const auto index = largest_index(argument, large))
       memory.back().fill(pack(argument.dtype(large), std::vector{*index}));
-    arrays.push_back({argument.name, start, size, element});
+    arrays.push_back({argument.name, start, size, record != nullptr ? record->layout.bytes : number,
+                      record != nullptr ? &record->layout : nullptr});
     pointers.push_back(start);
   }
   char* const workspace = memory.emplace_back(work.workspace_bytes).get();
@@ -299,7 +306,7 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
   std::vector<void*> pointers;
   for (std::size_t i = 0; i < on.arrays().size(); ++i) {
     const ProblemArrays::Array& array = on.arrays()[i];
-    const std::int64_t size = array.live.bytes(), element = bytes(array.dtype);
+    const std::int64_t size = array.live.bytes(), element = array.element_alignment();
     // A smaller array is aligned no more than its size allows: other arrays may be of wider types.
     const std::int64_t alignment = std::max(
         element, std::min(on.alignment(),
@@ -311,7 +318,7 @@ std::optional<CheckFailure> WatchedCheck::run_on(ProblemArrays& on, const Varian
     } else {
       device_.fill(start, byte_of(Poison::nan), size);
     }
-    arrays.push_back({op_.arguments[i].name, start, size, element});
+    arrays.push_back(watched(op_.arguments[i].name, array, start));
     pointers.push_back(start);
   }
   const DeviceMemory workspace(device_, work.workspace_bytes);
@@ -379,7 +386,7 @@ int WatchedCheck::watch_on(ProblemArrays& on, Watcher& watcher, Executable& exec
   std::vector<Watcher::Array> arrays;
   for (std::size_t i = 0; i < on.arrays().size(); ++i) {
     const ProblemArrays::Array& array = on.arrays()[i];
-    arrays.push_back({op_.arguments[i].name, array.live.as<char>(), array.live.bytes(), bytes(array.dtype)});
+    arrays.push_back(watched(op_.arguments[i].name, array, array.live.as<char>()));
   }
   add_workspace(work, static_cast<const char*>(workspace), arrays);
   executable.emulate(false, Poison::nan);

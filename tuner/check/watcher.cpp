@@ -129,6 +129,9 @@ void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool 
   for (Array& array : arrays) {
     Region& region = regions_.emplace_back();
     region.finest = std::clamp<std::int64_t>(array.element, 1, 4);
+    if (array.structs != nullptr)
+      for (const StructMember& member : array.structs->members)
+        region.finest = std::min(region.finest, tunesmith::bytes(member.dtype));
     region.array = std::move(array);
   }
   for (const ModuleArray& variable : memory.variables) {
@@ -217,7 +220,10 @@ std::string Watcher::place(const Region& region, const char* at, std::int64_t by
   const std::int64_t unit = region.is_shared ? std::max<std::int64_t>(bytes, 1) : region.array.element;
   if (region.is_shared && (bytes <= 1 || offset % unit != 0))
     return "byte " + std::to_string(offset) + " of " + region.array.name;
-  return "element " + std::to_string(offset / unit) + " of " + region.array.name;
+  const std::string element = "element " + std::to_string(offset / unit) + " of " + region.array.name;
+  if (region.array.structs == nullptr) return element;
+  const std::string member = name_at(*region.array.structs, offset % unit);
+  return element + (member.empty() ? "" : ", its member " + member + ",");
 }
 
 bool Watcher::outside(const char* at, std::int64_t bytes, AccessKind kind) {

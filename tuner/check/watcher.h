@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernel_file/struct_layout.h"
 #include "runtime/watch.h"
 #include "tuner/check/access_order.h"
 
@@ -28,7 +29,8 @@ class Watcher {
     std::string name;
     const char* start = nullptr;
     std::int64_t bytes = 0;
-    std::int64_t element = 1;  ///< bytes
+    std::int64_t element = 1;               ///< bytes
+    const StructLayout* structs = nullptr;  ///< of an array of structs: their members, which are told
   };
   enum class FindingKind { none, race, outside, misaligned };
   struct Finding {

@@ -13,6 +13,8 @@
 #include "generator/number_text.h"
 #include "generator/random.h"
 #include "generator/threads.h"
+#include "kernel_file/user_kernel.h"
+#include "tuner/device/fields.h"
 #include "tuner/device/kernel_reference.h"
 
 namespace tunesmith {
@@ -169,17 +171,60 @@ const Contents& contents_of(const Argument& argument, int set) {
   return argument.contents[static_cast<std::size_t>(set - 1) % argument.contents.size()];
 }
 
-bool is_distant(const Argument& argument, const Problem& problem, int set) {
-  const DType dtype = argument.dtype(problem);
-  return argument.role != Role::output && (dtype == DType::f32 || dtype == DType::f64) &&
-         contents_of(argument, set).spread == Contents::distant;
+const Contents& contents_of(const UserRecord& record, std::size_t member, int set) {
+  static const Contents usual;
+  if (set == 0) return record.usual[member] ? *record.usual[member] : usual;
+  const std::vector<Contents>& all = record.contents[member];
+  return all[static_cast<std::size_t>(set - 1) % all.size()];
+}
+
+bool is_distant(const Op& op, const Argument& argument, const Problem& problem, int set) {
+  if (argument.role == Role::output) return false;
+  const auto is_real = [](DType dtype) { return dtype == DType::f32 || dtype == DType::f64; };
+  const UserRecord* const record = record_of(op, argument);
+  if (record == nullptr)
+    return is_real(argument.dtype(problem)) && contents_of(argument, set).spread == Contents::distant;
+  for (std::size_t i = 0; i < record->contents.size(); ++i)
+    if (is_real(record->layout.members[i].dtype) && contents_of(*record, i, set).spread == Contents::distant)
+      return true;
+  return false;
+}
+
+// Makes the numbers of a field, or of an argument's elements.
+std::vector<double> made_values(const Contents& given, bool is_usual, const Problem& problem, DType dtype,
+                                std::size_t count, const Random& start) {
+  std::vector<double> values(count);
+  const Contents contents = of_problem(given, problem, dtype, count);
+  in_chunks(count, [&](std::size_t begin, std::size_t end) {
+    Random random = start;
+    random.skip(begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      values[i] = round_to(
+          dtype, is_usual ? usual_value(dtype, random) : sample(contents, dtype, i, count, random.uniform()));
+    }
+  });
+  return values;
+}
+
+// The bytes of structs whose members hold numbers of their own types, and whose padding is zero.
+std::vector<double> made_structs(const Op& op, const Argument& argument, const UserRecord& record,
+                                 const Problem& problem, int set, const Random& start) {
+  std::string array(static_cast<std::size_t>(elements(argument, problem)), '\0');
+  Random seeds = start;
+  const std::vector<Field> fields = fields_of(op, argument, problem);
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    pack(fields[i],
+         made_values(contents_of(record, i, set), set == 0 && !record.usual[i], problem, fields[i].dtype(),
+                     static_cast<std::size_t>(fields[i].numbers), Random(seeds.next())),
+         array.data());
+  return unpack(DType::u8, array);
 }
 
 }  // namespace
 
 double usual_errors(const Op& op, const Problem& problem, int set) {
   const bool any = std::any_of(op.arguments.begin(), op.arguments.end(),
-                               [&](const Argument& one) { return is_distant(one, problem, set); });
+                               [&](const Argument& one) { return is_distant(op, one, problem, set); });
   return any ? distant_error : 1;
 }
 
@@ -208,18 +253,11 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
     const Random start(seeds.next());
     std::vector<double>& values = inputs.emplace_back();
     if (argument.role == Role::output) continue;
-    values.resize(static_cast<std::size_t>(elements(argument, problem)));
-    const DType dtype = argument.dtype(problem);
-    const Contents contents = of_problem(contents_of(argument, set), problem, dtype, values.size());
-    const bool is_usual = set == 0 && !argument.usual;
-    in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
-      Random random = start;
-      random.skip(begin);
-      for (std::size_t i = begin; i < end; ++i) {
-        values[i] = round_to(dtype, is_usual ? usual_value(dtype, random)
-                                             : sample(contents, dtype, i, values.size(), random.uniform()));
-      }
-    });
+    const UserRecord* const record = record_of(op, argument);
+    values = record != nullptr ? made_structs(op, argument, *record, problem, set, start)
+                               : made_values(contents_of(argument, set), set == 0 && !argument.usual, problem,
+                                             argument.dtype(problem),
+                                             static_cast<std::size_t>(elements(argument, problem)), start);
   }
   return inputs;
 }
@@ -281,7 +319,7 @@ double unpack_permitted(DType output, const char* from) {
 
 ExpectedOutput reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
                             int output) {
-  if (!op.reference) return kernel_reference_of(op, problem, inputs, output);
+  if (!op.reference) return kernel_reference_of(op, problem, inputs, output).front();
   const std::int64_t count = elements(op.arguments[static_cast<std::size_t>(output)], problem);
   ExpectedOutput expected;
   expected.value.resize(static_cast<std::size_t>(count));
@@ -293,6 +331,12 @@ ExpectedOutput reference_of(const Op& op, const Problem& problem, std::span<cons
   };
   in_chunks(static_cast<std::size_t>(count), compute, reference_unit(op, problem));
   return expected;
+}
+
+std::vector<ExpectedOutput> references_of(const Op& op, const Problem& problem,
+                                          std::span<const std::vector<double>> inputs, int output) {
+  if (!op.reference) return kernel_reference_of(op, problem, inputs, output);
+  return {reference_of(op, problem, inputs, output)};
 }
 
 }  // namespace tunesmith

@@ -73,5 +73,8 @@ double unpack_permitted(DType output, const char* from);
 /// The op's reference values of the argument `output`, computed by in_chunks().
 ExpectedOutput reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
                             int output);
+/// The same for each field of the output (fields.h): of structs one per member.
+std::vector<ExpectedOutput> references_of(const Op& op, const Problem& problem,
+                                          std::span<const std::vector<double>> inputs, int output);
 
 }  // namespace tunesmith

@@ -159,9 +159,12 @@ class CudaDevice : public Device {
   }
 
   Comparison compare(const void* output, DType dtype, const double* expected, const void* permitted,
-                     std::int64_t elements) override {
-    const Result result =
-        run(compare_, elements, output, static_cast<int>(dtype), expected, permitted, elements, result_);
+                     std::int64_t elements, const Spacing& spacing) override {
+    const std::int64_t stride = spacing.stride > 0 ? spacing.stride : bytes(dtype);
+    const char* const start = static_cast<const char*>(output) + spacing.offset;
+    const Result result = run(compare_, elements, start, static_cast<int>(dtype),
+                              static_cast<long long>(stride), static_cast<long long>(spacing.count),
+                              static_cast<int>(bytes(dtype)), expected, permitted, elements, result_);
     Comparison comparison;
     comparison.wrong = static_cast<std::int64_t>(result.wrong);
     static_assert(sizeof(double) == sizeof(result.max_ratio));
@@ -169,7 +172,9 @@ class CudaDevice : public Device {
     if (comparison.wrong > 0) {
       comparison.first_wrong = static_cast<std::int64_t>(result.first_wrong);
       std::array<char, 8> element = {};
-      download(element.data(), static_cast<const char*>(output) + comparison.first_wrong * bytes(dtype),
+      download(element.data(),
+               start + comparison.first_wrong / spacing.count * stride +
+                   comparison.first_wrong % spacing.count * bytes(dtype),
                bytes(dtype));
       const auto size = static_cast<std::size_t>(bytes(dtype));
       const DType read_as = dtype == DType::b64 ? DType::i64 : dtype;

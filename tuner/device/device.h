@@ -18,6 +18,12 @@
 
 namespace tunesmith {
 
+/// Where the numbers of an output lie: groups of `count`, `stride` bytes apart, the first at `offset`.
+/// Without a stride all lie one behind the other.
+struct Spacing {
+  std::int64_t offset = 0, stride = 0, count = 1;
+};
+
 struct Comparison {
   /// Elements whose error exceeds the permitted one, or that are NaN instead of a number.
   std::int64_t wrong = 0;
@@ -93,7 +99,7 @@ class Device {
   /// `expected` hold integers of 64 bits: they are compared with all their digits, and `got` and `expected`
   /// of the result are the nearest doubles.
   virtual Comparison compare(const void* output, DType dtype, const double* expected, const void* permitted,
-                             std::int64_t elements) = 0;
+                             std::int64_t elements, const Spacing& spacing = {}) = 0;
 
   /// Launches behind a kernel that lets the next one start at once and makes these writes only 0.1 ms later:
   /// a launch that does not wait for the kernel before it finds the old data. Returns the same as

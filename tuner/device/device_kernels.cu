@@ -93,17 +93,20 @@ __device__ double permitted_error(const void* permitted, int dtype, long long i)
                                                  : static_cast<const float*>(permitted)[i];
 }
 
-extern "C" __global__ void compare(const void* output, int dtype, const double* expected,
-                                   const void* permitted, long long elements, Result* result) {
+// The numbers of the output lie in groups of `count`, `stride` bytes apart.
+extern "C" __global__ void compare(const char* output, int dtype, long long stride, long long count, int size,
+                                   const double* expected, const void* permitted, long long elements,
+                                   Result* result) {
   unsigned long long wrong = 0;
   unsigned long long first_wrong = ~0ull;
   double max_ratio = 0;
   for (long long i = thread_index(); i < elements; i += thread_count()) {
     const double allowed = permitted_error(permitted, dtype, i);
+    const char* const at = output + (count == 1 ? i * stride : i / count * stride + i % count * size);
     const double ratio = static_cast<DType>(dtype) == DType::b64
-                             ? error_ratio_of_integers(static_cast<const long long*>(output)[i],
+                             ? error_ratio_of_integers(*reinterpret_cast<const long long*>(at),
                                                        __double_as_longlong(expected[i]), allowed)
-                             : error_ratio(element(output, dtype, i), expected[i], allowed);
+                             : error_ratio(element(at, dtype, 0), expected[i], allowed);
     max_ratio = fmax(max_ratio, ratio);
     if (ratio > 1) {
       ++wrong;

@@ -105,13 +105,13 @@ class HostDevice : public Device {
   }
 
   // For signed and unsigned integers: the difference of two numbers of 64 bits is the same either way.
-  static Comparison compare_integers(const void* output, const double* expected, const void* permitted,
-                                     std::int64_t elements) {
+  static Comparison compare_integers(const char* output, const Spacing& at, const double* expected,
+                                     const void* permitted, std::int64_t elements) {
     Comparison result;
     const std::int64_t each = permitted_bytes(DType::i64);
     for (std::int64_t i = 0; i < elements; ++i) {
       std::int64_t got = 0, wanted = 0, difference = 0;
-      std::memcpy(&got, static_cast<const char*>(output) + i * 8, sizeof got);
+      std::memcpy(&got, output + i / at.count * at.stride + i % at.count * 8, sizeof got);
       std::memcpy(&wanted, expected + i, sizeof wanted);
       const double allowed = unpack_permitted(DType::i64, static_cast<const char*>(permitted) + each * i);
       if (got == wanted || std::isinf(allowed)) continue;
@@ -128,15 +128,23 @@ class HostDevice : public Device {
   }
 
   Comparison compare(const void* output, DType dtype, const double* expected, const void* permitted,
-                     std::int64_t elements) override {
+                     std::int64_t elements, const Spacing& spacing) override {
     Comparison result;
-    if (dtype == DType::b64) return compare_integers(output, expected, permitted, elements);
-    constexpr std::int64_t part = 65536;  // elements unpacked at once
     const std::int64_t size = bytes(dtype), each = permitted_bytes(dtype);
+    const Spacing at{0, spacing.stride > 0 ? spacing.stride : size, spacing.count};
+    const char* const start = static_cast<const char*>(output) + spacing.offset;
+    if (dtype == DType::b64) return compare_integers(start, at, expected, permitted, elements);
+    constexpr std::int64_t part = 65536;  // elements unpacked at once
+    const bool is_dense = at.stride == at.count * size;
+    std::string gathered(is_dense ? 0 : static_cast<std::size_t>(part * size), '\0');
     for (std::int64_t begin = 0; begin < elements; begin += part) {
       const std::int64_t count = std::min(part, elements - begin);
+      for (std::int64_t i = 0; !is_dense && i < count; ++i)
+        std::memcpy(gathered.data() + i * size,
+                    start + (begin + i) / at.count * at.stride + (begin + i) % at.count * size,
+                    static_cast<std::size_t>(size));
       const std::vector<double> got = unpack(
-          dtype, {static_cast<const char*>(output) + begin * size, static_cast<std::size_t>(count * size)});
+          dtype, {is_dense ? start + begin * size : gathered.data(), static_cast<std::size_t>(count * size)});
       for (std::int64_t i = 0; i < count; ++i) {
         const double value = got[static_cast<std::size_t>(i)];
         const double wanted = expected[begin + i];

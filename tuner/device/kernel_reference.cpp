@@ -20,6 +20,7 @@
 #include "runtime/toolchain.h"
 #include "tuner/device/device.h"
 #include "tuner/device/device_memory.h"
+#include "tuner/device/fields.h"
 #include "tuner/device/reference_program.h"
 
 namespace tunesmith {
@@ -92,8 +93,10 @@ class Runner {
     std::string result(static_cast<std::size_t>(made.bytes()), '\0');
     device_->download(result.data(), made.get(), made.bytes());
     const Argument& argument = op.arguments[static_cast<std::size_t>(output)];
-    const bool is_unwritten = !result.empty() && argument.role == Role::output &&
-                              !is_whole(argument.dtype(problem)) &&
+    const std::vector<Field> fields = fields_of(op, argument, problem);
+    const bool has_reals = std::any_of(fields.begin(), fields.end(),
+                                       [](const Field& field) { return !is_whole(field.dtype()); });
+    const bool is_unwritten = !result.empty() && argument.role == Role::output && has_reals &&
                               result.find_first_not_of(static_cast<char>(unwritten)) == std::string::npos;
     if (is_unwritten)
       throw Error(
@@ -113,7 +116,9 @@ class Runner {
     const void* const address = host_fault_address();
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       if (!device_->guards(arrays[i].get(), address)) continue;
-      const std::int64_t element = bytes(op.arguments[i].dtype(problem));
+      const UserRecord* const record = record_of(op, op.arguments[i]);
+      const std::int64_t element =
+          record != nullptr ? record->layout.bytes : bytes(op.arguments[i].dtype(problem));
       const std::int64_t at = static_cast<const char*>(address) - static_cast<const char*>(arrays[i].get());
       return "it accessed element " + std::to_string((at - (at < 0 ? element - 1 : 0)) / element) + " of " +
              op.arguments[i].name + ", which has " + std::to_string(arrays[i].bytes() / element);
@@ -227,12 +232,14 @@ double motion_of(const Op& op, const Problem& problem, double rounding) {
   double motion = 32 * rounding;
   for (const Argument& argument : op.arguments) {
     if (argument.role == Role::output) continue;
-    const DType dtype = argument.dtype(problem);
-    const double unit = dtype == DType::f64    ? 0x1p-52
-                        : dtype == DType::f16  ? 0x1p-10
-                        : dtype == DType::bf16 ? 0x1p-7
-                                               : 0x1p-23;
-    if (!is_whole(dtype)) motion = std::max(motion, 64 * unit);
+    for (const Field& field : fields_of(op, argument, problem)) {
+      const DType dtype = field.dtype();
+      const double unit = dtype == DType::f64    ? 0x1p-52
+                          : dtype == DType::f16  ? 0x1p-10
+                          : dtype == DType::bf16 ? 0x1p-7
+                                                 : 0x1p-23;
+      if (!is_whole(dtype)) motion = std::max(motion, 64 * unit);
+    }
   }
   return std::min(motion, most);
 }
@@ -246,16 +253,14 @@ std::optional<std::vector<std::vector<double>>> moved(const Op& op, const Proble
   std::vector<std::vector<double>> made(inputs.begin(), inputs.end());
   bool any = false;
   Random random(seed);
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    const DType dtype = op.arguments[i].dtype(problem);
-    if (op.arguments[i].role == Role::output || is_whole(dtype)) continue;
+  const auto move = [&](DType dtype, std::vector<double>& values) {
     double least = std::numeric_limits<double>::infinity(), most = -least;
-    for (const double value : made[i]) {
+    for (const double value : values) {
       if (!std::isfinite(value)) continue;
       least = std::min(least, value);
       most = std::max(most, value);
     }
-    for (double& value : made[i]) {
+    for (double& value : values) {
       const bool up = seed == 0 || random.uniform() < 0;
       if (!std::isfinite(value)) continue;
       const double to =
@@ -263,31 +268,58 @@ std::optional<std::vector<std::vector<double>>> moved(const Op& op, const Proble
       any |= to != value;
       value = to;
     }
+  };
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const Argument& argument = op.arguments[i];
+    const DType dtype = argument.dtype(problem);
+    if (argument.role == Role::output) continue;
+    if (record_of(op, argument) == nullptr) {
+      if (!is_whole(dtype)) move(dtype, made[i]);
+      continue;
+    }
+    std::string array = pack(dtype, made[i]);
+    for (const Field& field : fields_of(op, argument, problem)) {
+      if (is_whole(field.dtype())) continue;
+      std::vector<double> values = unpack(field, array);
+      move(field.dtype(), values);
+      pack(field, values, array.data());
+    }
+    made[i] = unpack(dtype, array);
   }
   if (!any) return std::nullopt;
   return made;
 }
 
-// For each element of the output, the size of the terms that it is made of, found by its motion with the
+// The numbers of the fields of an output, one after the other.
+std::vector<double> numbers_in(std::span<const Field> fields, std::string_view array) {
+  std::vector<double> made;
+  for (const Field& field : fields) {
+    const std::vector<double> numbers = unpack(field, array);
+    made.insert(made.end(), numbers.begin(), numbers.end());
+  }
+  return made;
+}
+
+// For each number of the output, the size of the terms that it is made of, found by its motion with the
 // inputs. A result alone does not tell: a sum of large terms may be near 0. Empty if it would take long and
 // the other elements say enough.
 std::vector<double> terms_of(const UserKernel& own, const Problem& problem,
                              std::span<const std::vector<double>> inputs, int output,
-                             const std::vector<double>& result, double rounding) {
+                             std::span<const Field> fields, const std::vector<double>& result,
+                             double rounding) {
   constexpr double cheap = 1 << 21;  // bytes, and operations
   constexpr std::size_t few_elements = 1024;
   const Op& op = own.op;
   const bool is_cheap = std::max(bytes_moved(op, problem), op.flops(problem)) <= cheap;
   if (!is_cheap && result.size() > few_elements) return {};
   const double motion = motion_of(op, problem, rounding);
-  const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
   std::vector<double> terms(result.size(), 0.0);
   for (std::uint64_t seed = 0; seed < (is_cheap ? 3 : 2); ++seed) {
     const auto others = moved(op, problem, inputs, motion, seed);
     if (!others) continue;
     std::vector<double> values;
     try {
-      values = unpack(dtype, made_by_reference(own, problem, *others, output));
+      values = numbers_in(fields, made_by_reference(own, problem, *others, output));
     } catch (const Error&) {
       return {};  // the reference fails on inputs that it is not meant for
     }
@@ -313,29 +345,48 @@ void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
   program->take_inputs(op, problem, seed, inputs);
 }
 
-ExpectedOutput kernel_reference_of(const Op& op, const Problem& problem,
-                                   std::span<const std::vector<double>> inputs, int output) {
+std::vector<ExpectedOutput> kernel_reference_of(const Op& op, const Problem& problem,
+                                                std::span<const std::vector<double>> inputs, int output) {
   const UserKernel* own = op.user_kernel;
   if (own == nullptr) throw Error("The op " + op.name + " has no reference.");
-  const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
-  ExpectedOutput expected;
+  const Argument& argument = op.arguments[static_cast<std::size_t>(output)];
+  const std::vector<Field> fields = fields_of(op, argument, problem);
   std::string made = made_by_reference(*own, problem, inputs, output);
-  expected.value = unpack(dtype, made);
-  if (is_exact(op, dtype)) expected.exact = std::move(made);
-  double largest = 0;
-  for (const double value : expected.value)
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  const double relative = own->relative_tolerance >= 0 ? own->relative_tolerance : default_tolerance(dtype);
-  const double absolute = own->absolute_tolerance >= 0 ? own->absolute_tolerance : relative * largest;
-  expected.permitted_error.reserve(expected.value.size());
-  for (const double value : expected.value)
-    expected.permitted_error.push_back(std::isfinite(value) ? relative * std::abs(value) + absolute : 0);
-  if (own->absolute_tolerance < 0 && relative > 0 && !is_whole(dtype)) {
-    const double rounding = std::min(relative, default_tolerance(dtype));
-    expected.error_of_terms = terms_of(*own, problem, inputs, output, expected.value, rounding);
-    for (double& error : expected.error_of_terms) error *= rounding;
+  const std::vector<double> result = numbers_in(fields, made);
+  const auto relative_of = [&](DType dtype) {
+    return own->relative_tolerance >= 0 ? own->relative_tolerance : default_tolerance(dtype);
+  };
+  // Rounding of the least exact field: inputs are moved by more than that.
+  double rounding = 0;
+  for (const Field& field : fields)
+    if (!is_whole(field.dtype()))
+      rounding = std::max(rounding, std::min(relative_of(field.dtype()), default_tolerance(field.dtype())));
+  std::vector<double> terms;
+  if (own->absolute_tolerance < 0 && rounding > 0)
+    terms = terms_of(*own, problem, inputs, output, fields, result, rounding);
+  std::vector<ExpectedOutput> all;
+  for (const Field& field : fields) {
+    ExpectedOutput& expected = all.emplace_back();
+    const auto begin = result.begin() + field.first;
+    expected.value.assign(begin, begin + field.numbers);
+    if (is_exact(op, field.dtype())) {
+      for (std::int64_t n = 0; n < field.numbers; ++n)
+        expected.exact.append(made, static_cast<std::size_t>(field.offset_of(n)), 8);
+    }
+    double largest = 0;
+    for (const double value : expected.value)
+      if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    const double relative = relative_of(field.dtype());
+    const double absolute = own->absolute_tolerance >= 0 ? own->absolute_tolerance : relative * largest;
+    expected.permitted_error.reserve(expected.value.size());
+    for (const double value : expected.value)
+      expected.permitted_error.push_back(std::isfinite(value) ? relative * std::abs(value) + absolute : 0);
+    if (terms.empty() || relative <= 0 || is_whole(field.dtype())) continue;
+    const double of_term = std::min(relative, default_tolerance(field.dtype()));
+    for (std::int64_t n = 0; n < field.numbers; ++n)
+      expected.error_of_terms.push_back(of_term * terms[static_cast<std::size_t>(field.first + n)]);
   }
-  return expected;
+  return all;
 }
 
 }  // namespace tunesmith

@@ -28,10 +28,10 @@ void ask_for_inputs(const std::string& program);
 void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
                  std::vector<std::vector<double>>& inputs);
 
-/// The values that the kernel writes to the argument `output`. Elements that it does not write must not be
-/// written by a variant: they hold what outputs hold before a launch. Throws Error if it does not compile, or
-/// if it or its launch fails.
-ExpectedOutput kernel_reference_of(const Op& op, const Problem& problem,
-                                   std::span<const std::vector<double>> inputs, int output);
+/// The values that the kernel writes to the argument `output`, of each of its fields. Elements that it does
+/// not write must not be written by a variant: they hold what outputs hold before a launch. Throws Error if
+/// it does not compile, or if it or its launch fails.
+std::vector<ExpectedOutput> kernel_reference_of(const Op& op, const Problem& problem,
+                                                std::span<const std::vector<double>> inputs, int output);
 
 }  // namespace tunesmith
