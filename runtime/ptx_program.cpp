@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 
 #include "generator/c_characters.h"
@@ -12,9 +14,25 @@ namespace tunesmith {
 namespace {
 
 constexpr int most_registers = 1024;  // of one name
+constexpr int deepest_operand = 8;    // braces within braces
 
 bool is_ptx_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_ptx_name(char c) { return is_name(c) || c == '$'; }
+
+// True if the digits, of which there is one at least, are a number of that base below 2^64.
+bool fits_into_64_bits(std::string_view digits, unsigned base) {
+  std::uint64_t value = 0;
+  for (const char c : digits) {
+    const bool is_letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+    const unsigned digit = is_ptx_digit(c) ? static_cast<unsigned>(c - '0')
+                           : is_letter     ? static_cast<unsigned>(std::tolower(c) - 'a') + 10
+                                           : base;
+    if (digit >= base || __builtin_mul_overflow(value, std::uint64_t{base}, &value) ||
+        __builtin_add_overflow(value, std::uint64_t{digit}, &value))
+      return false;
+  }
+  return !digits.empty();
+}
 
 // The text without comments.
 std::string without_ptx_comments(std::string_view text) {
@@ -126,6 +144,7 @@ class ProgramReader {
     if (took('@')) {
       step.is_not = took('!');
       step.guard = name();
+      if (step.guard.empty()) return fail("it has no register behind @");
     }
     skip();
     while (at_ < text_.size() && (is_ptx_name(text_[at_]) || text_[at_] == '.' || text_[at_] == ':'))
@@ -151,22 +170,23 @@ class ProgramReader {
     return PtxOperand{.kind = PtxOperand::Kind::pair, .text = "", .parts = {*first, *second}};
   }
 
-  std::optional<PtxOperand> read_single() {
+  std::optional<PtxOperand> read_single(int depth = 0) {
     skip();
-    if (at_ >= text_.size()) return std::nullopt;
+    if (depth > deepest_operand) fail("it has too many braces within each other");
+    if (at_ >= text_.size() || !made_.problem.empty()) return std::nullopt;
     if (took('{')) {
       PtxOperand made{.kind = PtxOperand::Kind::vector};
       do {
-        std::optional<PtxOperand> part = read_single();
+        std::optional<PtxOperand> part = read_single(depth + 1);
         if (!part) return std::nullopt;
         made.parts.push_back(std::move(*part));
       } while (took(','));
       if (!took('}')) fail("its braces do not match");
       return made;
     }
-    if (took('[')) return read_address();
+    if (took('[')) return read_address(depth + 1);
     if (took('!')) {
-      std::optional<PtxOperand> part = read_single();
+      std::optional<PtxOperand> part = read_single(depth + 1);
       if (!part) return std::nullopt;
       return PtxOperand{.kind = PtxOperand::Kind::not_predicate, .text = "", .parts = {*part}};
     }
@@ -182,15 +202,15 @@ class ProgramReader {
     return PtxOperand{.kind = PtxOperand::Kind::name, .text = word};
   }
 
-  std::optional<PtxOperand> read_address() {
+  std::optional<PtxOperand> read_address(int depth) {
     PtxOperand made{.kind = PtxOperand::Kind::address, .text = "0"};
-    std::optional<PtxOperand> base = read_single();
+    std::optional<PtxOperand> base = read_single(depth);
     if (!base) return std::nullopt;
     made.parts.push_back(std::move(*base));
     const bool is_less = is_next('-');
     if (is_less || is_next('+')) {
       if (!is_less) ++at_;
-      std::optional<PtxOperand> offset = read_single();
+      std::optional<PtxOperand> offset = read_single(depth);
       if (!offset ||
           (offset->kind != PtxOperand::Kind::whole && offset->kind != PtxOperand::Kind::argument)) {
         fail("it has an address with an offset that is no number");
@@ -257,21 +277,19 @@ class ProgramReader {
       return PtxOperand{.kind = PtxOperand::Kind::bits, .text = "0x" + digits + (is_float ? "u" : "ull")};
     }
     if (word.find('.') != std::string::npos) {
-      if (!std::all_of(word.begin(), word.end(), [](char c) {
-            return is_ptx_digit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
-          }))
-        return unknown();
+      // As C++ writes it: a digit first, and a value that is finite.
+      const auto value = parsed_number<double>(word);
+      if (!is_ptx_digit(word[0]) || !value || !std::isfinite(*value)) return unknown();
       return PtxOperand{.kind = PtxOperand::Kind::decimal, .text = (is_negative ? "-" : "") + word};
     }
     // A whole number is written as in C++.
     while (word.ends_with('U') || word.ends_with('u')) word.pop_back();
     const bool is_hexadecimal = kind == 'x' || kind == 'X',
                has_prefix = is_hexadecimal || kind == 'b' || kind == 'B';
+    // 010 is 8, as in C++.
     const std::string digits = word.substr(has_prefix ? 2 : 0);
-    if (digits.empty() || !std::all_of(digits.begin(), digits.end(), [&](char c) {
-          return is_hexadecimal ? std::isxdigit(static_cast<unsigned char>(c)) != 0 : is_ptx_digit(c);
-        }))
-      return unknown();
+    const unsigned base = is_hexadecimal ? 16 : has_prefix ? 2 : word[0] == '0' ? 8 : 10;
+    if (!fits_into_64_bits(digits, base)) return unknown();
     return PtxOperand{
         .kind = PtxOperand::Kind::whole,
         .text = "static_cast<long long>(" + std::string(is_negative ? "-" : "") + word + "ull)"};

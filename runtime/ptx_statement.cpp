@@ -2,6 +2,7 @@
 #include "runtime/ptx_statement.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "generator/c_characters.h"
@@ -32,6 +33,7 @@ class StatementScanner {
       piece.kind = StatementPiece::Kind::word;
       while (at_ < text_.size() && is_name(text_[at_])) ++at_;
       if (at_ < text_.size() && text_[at_] == '"' && text_[at_ - 1] == 'R') {  // R"x(…)x"
+        if (at_ == piece.begin + 1) piece.kind = StatementPiece::Kind::literal;
         const std::size_t open = std::min(text_.find('(', at_), text_.size());
         const std::string close = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
         at_ = std::min(text_.find(close, open), text_.size() - close.size()) + close.size();
@@ -80,6 +82,12 @@ bool closes_bracket(std::string_view word) { return word == ")" || word == "]" |
 
 // Returns what a literal of a string means.
 std::string literal_meaning(std::string_view literal) {
+  if (literal.starts_with('R')) {
+    const std::size_t open = literal.find('('), close = literal.rfind(')');
+    return open < close && close != std::string_view::npos
+               ? std::string(literal.substr(open + 1, close - open - 1))
+               : "";
+  }
   std::string made;
   for (std::size_t at = 1; at + 1 < literal.size(); ++at) {
     if (literal[at] != '\\') {
@@ -88,7 +96,23 @@ std::string literal_meaning(std::string_view literal) {
     }
     const char c = literal[++at];
     if (c == '\n') continue;  // a continued line
-    made += c == 'n' ? '\n' : c == 't' || c == 'r' || c == 'v' ? ' ' : c;
+    const bool is_hexadecimal = c == 'x';
+    const unsigned base = is_hexadecimal ? 16 : 8;
+    unsigned code = 0;
+    std::size_t end = at + (is_hexadecimal ? 1 : 0);
+    for (const std::size_t begin = end; end + 1 < literal.size() && (is_hexadecimal || end - begin < 3);
+         ++end) {
+      const auto digit = std::string_view("0123456789abcdef")
+                             .find(static_cast<char>(std::tolower(static_cast<unsigned char>(literal[end]))));
+      if (digit >= base) break;
+      code = code * base + static_cast<unsigned>(digit);
+    }
+    if (end > at + (is_hexadecimal ? 1 : 0)) {
+      made += static_cast<char>(code);
+      at = end - 1;
+    } else {
+      made += c == 'n' ? '\n' : c == 't' || c == 'r' || c == 'v' ? ' ' : c;
+    }
   }
   return made;
 }

@@ -63,7 +63,7 @@ class PtxTranslation {
     const auto number = parsed_number<int>(name);
     for (std::size_t n = 0; n < all; ++n) {
       const AsmOperand& one = n < outputs ? statement_.outputs[n] : statement_.inputs[n - outputs];
-      if (number ? static_cast<std::size_t>(*number) != n : one.name != name) continue;
+      if (number ? static_cast<std::size_t>(*number) != n : name.empty() || one.name != name) continue;
       *place = n;
       return &one;
     }
@@ -149,19 +149,24 @@ class PtxTranslation {
     return wrapped(of_register(one.text));
   }
 
+  static std::string letter_of(const AsmOperand& output) {
+    std::string letter = output.constraint;
+    std::erase_if(letter, [](char c) { return c == '=' || c == '+' || c == '&'; });
+    return letter;
+  }
+
   void declare_operands() {
     for (std::size_t n = 0; n < statement_.outputs.size() + statement_.inputs.size(); ++n) {
       const bool is_output = n < statement_.outputs.size();
       const AsmOperand& one =
           is_output ? statement_.outputs[n] : statement_.inputs[n - statement_.outputs.size()];
-      std::string letter = one.constraint;
-      if (is_output) std::erase_if(letter, [](char c) { return c == '=' || c == '+' || c == '&'; });
+      std::string letter = is_output ? letter_of(one) : one.constraint;
       const std::string number = std::to_string(n), name = variable(n), seen = "tunesmith_x" + number;
       constexpr std::string_view letters = "hrlfd";
       // An input may share the register of an output: "0".
       const auto shared = is_output ? std::nullopt : parsed_number<int>(letter);
       if (shared && static_cast<std::size_t>(*shared) < statement_.outputs.size()) {
-        letter = statement_.outputs[static_cast<std::size_t>(*shared)].constraint.back();
+        letter = letter_of(statement_.outputs[static_cast<std::size_t>(*shared)]);
         before_ += variable(static_cast<std::size_t>(*shared)) + " = tunesmith_ptx::taken<'" + letter +
                    "'>(" + one.expression + "); auto& " + name + " = " +
                    variable(static_cast<std::size_t>(*shared)) + "; ";
