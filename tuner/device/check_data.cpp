@@ -206,11 +206,14 @@ std::vector<double> made_values(const Contents& given, bool is_usual, const Prob
   return values;
 }
 
-// The bytes of structs whose members hold numbers of their own types, and whose padding is zero.
+// The bytes of structs whose members hold numbers of their own types. Padding holds anything, as it does in a
+// program: equal structs may differ in it.
 std::vector<double> made_structs(const Op& op, const Argument& argument, const UserRecord& record,
                                  const Problem& problem, int set, const Random& start) {
   std::string array(static_cast<std::size_t>(elements(argument, problem)), '\0');
   Random seeds = start;
+  Random padding(seeds.next());
+  for (char& byte : array) byte = static_cast<char>(padding.below(256));
   const std::vector<Field> fields = fields_of(op, argument, problem);
   for (std::size_t i = 0; i < fields.size(); ++i)
     pack(fields[i],

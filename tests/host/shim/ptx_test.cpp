@@ -12,11 +12,13 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/random.h"
 #include "runtime/ptx_translation.h"
 #include "tests/host/loaded.h"
+#include "tests/rounds.h"
 
 namespace tunesmith {
 namespace {
@@ -593,6 +595,145 @@ TEST(Ptx, OperandsHaveTheSizeOfTheirConstraint) {
   EXPECT_NE(message("asm(\"mov.u32 %0, 1;\" : \"=r\"(*(unsigned long long*)out));")
                 .find("an operand of asm has another size than its constraint says"),
             std::string::npos);
+}
+
+// Whatever an asm statement says, it becomes a block of C++ with closed brackets or a sentence, in the same
+// lines, and the text around it stays.
+TEST(Ptx, AnyTextIsAnswered) {
+  const std::string statements[] = {
+      "add.u32 %0, %2, %3;",
+      "{ .reg .pred p; setp.ne.b32 p, %2, 0; @p add.s32 %0, %2, 1; @!p mov.u32 %0, 7; }",
+      "ld.global.v2.u32 {%0, %0}, [%4 + 16];",
+      "cp.async.cg.shared.global.L2::128B [%2], [%4], 16, %3;",
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%1,%1,%1,%1}, {%2,%2,%2,%2}, {%3,%3}, "
+      "{%1,%1,%1,%1};",
+      "shfl.sync.idx.b32 %0|p, %2, 0x1f, 31, -1;",
+      "fma.rn.f32 %1, %1, 0f3F800000, 1.5;",
+      "{.reg .b32 r<4>; mov.b32 r0, %[i]; lop3.b32 %0, r0, %2, 010, 0b11101000;}",
+      "atom.acq_rel.gpu.global.add.u32 %0, [%4], %2; // more\n",
+      "mov.u32 %0, %%laneid; /* c */"};
+  const std::string tokens[] = {"{",
+                                "}",
+                                "[",
+                                "]",
+                                "%",
+                                "%0",
+                                "%9",
+                                "%[",
+                                "%[i]",
+                                "%[]",
+                                "@",
+                                "@!",
+                                "!",
+                                "|",
+                                "_",
+                                ",",
+                                ";",
+                                ".",
+                                ":",
+                                "-",
+                                "+",
+                                "<",
+                                ">",
+                                "$",
+                                "\"",
+                                "\\",
+                                "//",
+                                "/*",
+                                "*/",
+                                "\n",
+                                " ",
+                                "0x",
+                                "0xFFFFFFFFFFFFFFFFF",
+                                "99999999999999999999",
+                                "018",
+                                "0b102",
+                                "1.5.5",
+                                "1e9",
+                                "0f3F8",
+                                "0d3FF0000000000000",
+                                "U",
+                                "add.u32",
+                                "ld.global",
+                                ".reg .b32 r<2000>;",
+                                ".reg",
+                                ".pred",
+                                "1024",
+                                "label:",
+                                "WARP_SZ",
+                                "%tid.x",
+                                "\xc3\xa9",
+                                "p",
+                                "r0",
+                                std::string(100000, '{'),
+                                std::string(100000, '['),
+                                std::string(100000, '!')};
+  const std::string before = "namespace tunesmith_ptx {}\nvoid f() {\n",
+                    behind = "; }\nvoid g() { const char* asm_text = \"asm(\"; }\n";
+  const std::uint64_t rounds = fuzz_rounds(5000);
+  Random random(11);
+  std::uint64_t translated = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    std::string ptx = statements[random.below(std::size(statements))];
+    for (std::uint64_t left = random.below(4); left > 0; --left) {
+      const std::size_t at = random.below(ptx.size() + 1);
+      const std::uint64_t kind = random.below(4);
+      if (kind == 0) ptx.erase(at, random.below(6));
+      if (kind == 1) ptx.resize(at);
+      if (kind == 2) ptx.insert(at, tokens[random.below(std::size(tokens))]);
+      if (kind == 3 && at < ptx.size()) ptx[at] = static_cast<char>(random.below(256));
+    }
+    std::string literal;
+    for (const char c : ptx)
+      literal += c == '\n' ? "\\n" : (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+    const std::string text =
+        before + "asm volatile(\"" + literal +
+        "\"\n : \"=r\"(o), \"+f\"(x) : [i] \"r\"(i + 1), \"r\"(i), \"l\"(p) : \"memory\")" + behind;
+    const std::string made = with_ptx_translated(text);
+    const std::string why = "the statement " + ptx.substr(0, 300);
+    ASSERT_EQ(std::count(made.begin(), made.end(), '\n'), std::count(text.begin(), text.end(), '\n')) << why;
+    ASSERT_TRUE(made.ends_with(behind)) << why;
+    const bool is_refused = made.find("; }\n", made.find("void f()")) ==
+                            made.find("not_on_the_host_0()\n", made.find("void f()")) + 20;
+    if (is_refused) continue;
+    ++translated;
+    std::string open;
+    for (const char c : made.substr(made.find("void f()"))) {
+      constexpr std::string_view opening = "([{", closing = ")]}";
+      if (opening.find(c) != std::string_view::npos) open += closing[opening.find(c)];
+      if (closing.find(c) == std::string_view::npos) continue;
+      ASSERT_TRUE(!open.empty() && open.back() == c) << why;
+      open.pop_back();
+      if (open.empty() && c == '}') break;  // f()'s
+    }
+    ASSERT_TRUE(open.empty()) << why;
+  }
+  EXPECT_GT(translated, rounds / 10) << "some are still instructions";
+}
+
+// Changes anywhere in a statement, and where it ends.
+TEST(Ptx, AnyStatementIsRead) {
+  const std::string whole =
+      "namespace tunesmith_ptx {}\n#define M asm volatile(\"add.u32 %0, %1, 2;\" \\\n \"\" : \"=r\"(x) : "
+      "\"r\"(y[f(2)]), [n] \"l\"('a') : \"memory\");\nasm(R\"x(mov.u32 %0, 1;)x\" : \"=r\"(a ? b : c::d)); "
+      "// "
+      "asm(\n\"asm(\"";
+  const std::string marks = "\"'\\()[]{}:,/*R\n#";
+  Random random(12);
+  for (std::uint64_t round = 0; round < fuzz_rounds(5000); ++round) {
+    std::string text = whole;
+    const std::size_t first = text.find('\n') + 1;
+    for (std::uint64_t left = 1 + random.below(5); left > 0; --left) {
+      const std::size_t at = first + random.below(text.size() - first + 1);
+      if (random.below(2) == 0) {
+        text.insert(at, 1, marks[random.below(marks.size())]);
+      } else {
+        text.erase(at, random.below(8));
+      }
+    }
+    const std::string made = with_ptx_translated(text);
+    ASSERT_EQ(std::count(made.begin(), made.end(), '\n'), std::count(text.begin(), text.end(), '\n')) << text;
+  }
 }
 
 TEST(Ptx, TheTextKeepsItsLines) {
