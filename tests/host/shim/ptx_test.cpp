@@ -693,12 +693,12 @@ TEST(Ptx, AnyTextIsAnswered) {
     const std::string why = "the statement " + ptx.substr(0, 300);
     ASSERT_EQ(std::count(made.begin(), made.end(), '\n'), std::count(text.begin(), text.end(), '\n')) << why;
     ASSERT_TRUE(made.ends_with(behind)) << why;
-    const bool is_refused = made.find("; }\n", made.find("void f()")) ==
-                            made.find("not_on_the_host_0()\n", made.find("void f()")) + 20;
+    const std::size_t body = made.find("void f()");
+    const bool is_refused = made.find("tunesmith_ptx::not_on_the_host_0()", body) != std::string::npos;
     if (is_refused) continue;
     ++translated;
     std::string open;
-    for (const char c : made.substr(made.find("void f()"))) {
+    for (const char c : made.substr(body)) {
       constexpr std::string_view opening = "([{", closing = ")]}";
       if (opening.find(c) != std::string_view::npos) open += closing[opening.find(c)];
       if (closing.find(c) == std::string_view::npos) continue;
