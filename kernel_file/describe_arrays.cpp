@@ -85,11 +85,11 @@ void Describer::find_arrays() {
         const auto whole = std::find_if(layout.members.begin(), layout.members.end(), [](const auto& one) {
           return is_whole(one.dtype) && one.dtype != DType::boolean;
         });
+        const bool is_plain =
+            whole != layout.members.end() && whole->name.find_first_of(".[") == std::string::npos;
         if (whole != layout.members.end())
-          array.comment =
-              "structs; if " + whole->name + " is an index, add values = { " +
-              (whole->name.find_first_of(".[") == std::string::npos ? whole->name : in_quotes(whole->name)) +
-              " = \"index(…)\" }";
+          array.comment = "structs; if " + whole->name + " is an index, add values = { " +
+                          (is_plain ? whole->name : "\"" + whole->name + "\"") + " = \"index(…)\" }";
       } else if (dtype.empty()) {
         array.comment = "the type of the members of " + plain + ", or u8 for its bytes";
       }
