@@ -88,7 +88,7 @@ __global__ void move(const Body* before, Body* after, int n, int steps) {
       made.speed[0] = old.speed[0] + dt * fx;
       made.speed[1] = old.speed[1] + dt * fy;
       made.speed[2] = old.speed[2] + dt * fz;
-      made.work = old.work + (double)dt * (fx * old.speed[0] + fy * old.speed[1] + fz * old.speed[2]);
+      made.work = old.work + dt * ((double)fx * old.speed[0] + (double)fy * old.speed[1] + (double)fz * old.speed[2]);
     }
     __syncthreads();
   }
@@ -143,7 +143,7 @@ __global__ void all_plain(const Body* start, Body* end, Record* record, int n, i
         const float f = force(from[0][k], from[1][k], from[2][k]);
         to[k] += dt * old.speed[k];
         made.speed[k] += dt * f;
-        made.work += (double)dt * (f * old.speed[k]);
+        made.work += (double)dt * f * old.speed[k];
       }
       left = old.place;
       end[i] = made;
