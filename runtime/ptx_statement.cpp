@@ -41,8 +41,10 @@ class StatementScanner {
     } else if (text_[at_] == '"' || text_[at_] == '\'') {
       piece.kind = StatementPiece::Kind::literal;
       const char quote = text_[at_++];
-      while (at_ < text_.size() && text_[at_] != quote) at_ += text_[at_] == '\\' ? 2 : 1;
-      at_ = std::min(at_ + 1, text_.size());
+      while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n')
+        at_ += text_[at_] == '\\' ? 2 : 1;
+      at_ = std::min(at_, text_.size());
+      if (at_ < text_.size() && text_[at_] == quote) ++at_;
     } else {
       piece.kind = StatementPiece::Kind::mark;
       ++at_;
@@ -209,6 +211,8 @@ class StatementReader {
         if (section[at].begin != section[at - 1].end) operand.expression += ' ';
         operand.expression += word;
       }
+      if (operand.expression.find('\n') != std::string::npos)
+        fail("a literal of several lines is among its operands");
       to.push_back(std::move(operand));
       if (at + 1 < section.size() && scanner_.of(section[at + 1]) == ",") ++at;  // nvcc needs no comma
     }
