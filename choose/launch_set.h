@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 
+#include "choose/ready_configs.h"
 #include "choose/select.h"
 
 namespace tunesmith {
@@ -21,20 +22,23 @@ struct LaunchKernel {
     base,             ///< the base, because nothing else can be used
     narrowed,         ///< the first kernel with one axis changed, so that it takes any pointer
     next_choice,      ///< a choice of the ranking that may be worse than a config without measurements
+    stand_in,         ///< a config with a binary, near a choice that has none
   };
   Reason reason = Reason::base;
   const Template* tmpl = nullptr;
   Config config;
-  std::optional<Choice> choice;  ///< the choice of the ranking, if it is one
+  std::optional<Choice> choice;  ///< the choice of the ranking, if it is one or stands in for one
   std::size_t place = 0;         ///< for a first kernel that is a choice: its place in the ranking
 };
 
 /// Returns the kernel to launch: the first available one of the choices, best first, then of the defaults
-/// that templates name without measurements, then the base. `favourite` is the place of a choice that
-/// precedes all others. Returns nothing if none is available.
+/// that templates name without measurements, then the base. A config of `ready` stands in for a choice that
+/// is not available, where it is expected to be faster than the next one that is. `favourite` is the place of
+/// a choice that precedes all others. Returns nothing if none is available.
 std::optional<LaunchKernel> first_kernel(const Op& op, Choices& choices, const Problem& problem,
                                          const DeviceFacts& device, std::optional<std::size_t> favourite,
-                                         const std::function<bool(const LaunchKernel&)>& can_be_had);
+                                         const std::function<bool(const LaunchKernel&)>& can_be_had,
+                                         const ReadyConfigs& ready = {});
 
 /// The facts of the first kernel that the kernel for other pointers depends on.
 struct FirstKernel {

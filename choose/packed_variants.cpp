@@ -8,8 +8,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "choose/launch_set.h"
+#include "choose/ready_configs.h"
 #include "generator/error.h"
 
 namespace tunesmith {
@@ -30,23 +32,44 @@ struct ServingVariant {
 using ServingVariants = std::map<std::string, ServingVariant>;  // by key
 
 // Chooses variants greedily, the largest saving first. `cost` holds the problems' costs without any of them.
+// `judged_by_others`: a variant's largest saving does not count.
 std::vector<PortfolioVariant> what_saves_most(const ServingVariants& all, std::vector<double> cost,
-                                              double least_gain) {
+                                              double least_gain, bool judged_by_others = false) {
   std::vector<PortfolioVariant> portfolio;
-  for (;;) {
-    const ServingVariant* best = nullptr;
-    double best_gain = least_gain;
-    for (const auto& [key, serving] : all) {
-      double gain = 0;
-      for (const auto& [problem, its] : serving.costs) gain += std::max(0.0, cost[problem] - its);
-      if (gain <= best_gain) continue;
-      best = &serving;
-      best_gain = gain;
+  // A gain only falls as variants are chosen, so one that was computed before is an upper bound.
+  struct Bound {
+    double gain;
+    const ServingVariant* serving;
+    bool operator<(const Bound& other) const { return gain < other.gain; }
+  };
+  const auto gain_of = [&](const ServingVariant& serving) {
+    double gain = 0, largest = 0;
+    for (const auto& [problem, its] : serving.costs) {
+      const double saved = std::max(0.0, cost[problem] - its);
+      gain += saved;
+      largest = std::max(largest, saved);
     }
-    if (best == nullptr) return portfolio;
-    portfolio.push_back({best->variant, best_gain / static_cast<double>(cost.size())});
-    for (const auto& [problem, its] : best->costs) cost[problem] = std::min(cost[problem], its);
+    return judged_by_others ? gain - largest : gain;
+  };
+  std::vector<Bound> bounds;
+  for (const auto& [key, serving] : all)
+    if (const double gain = gain_of(serving); gain > least_gain) bounds.push_back({gain, &serving});
+  std::make_heap(bounds.begin(), bounds.end());
+  while (!bounds.empty()) {
+    std::pop_heap(bounds.begin(), bounds.end());
+    Bound best = bounds.back();
+    bounds.pop_back();
+    best.gain = gain_of(*best.serving);
+    if (best.gain <= least_gain) continue;
+    if (!bounds.empty() && best.gain < bounds.front().gain) {
+      bounds.push_back(best);
+      std::push_heap(bounds.begin(), bounds.end());
+      continue;
+    }
+    portfolio.push_back({best.serving->variant, best.gain / static_cast<double>(cost.size())});
+    for (const auto& [problem, its] : best.serving->costs) cost[problem] = std::min(cost[problem], its);
   }
+  return portfolio;
 }
 
 }  // namespace
@@ -54,9 +77,9 @@ std::vector<PortfolioVariant> what_saves_most(const ServingVariants& all, std::v
 bool compiles_in_own_text(const Op& op, const Values& constants) {
   return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
     const Value* value = constants.find(parameter.name);
-    return value != nullptr && !parameter.is_integer() &&
-           std::find(parameter.categories.begin(), parameter.categories.end(), to_text(*value)) ==
-               parameter.categories.end();
+    const auto* const word = value == nullptr ? nullptr : std::get_if<std::string>(value);
+    return word != nullptr && std::find(parameter.categories.begin(), parameter.categories.end(), *word) ==
+                                  parameter.categories.end();
   });
 }
 
@@ -116,8 +139,7 @@ std::vector<PackedVariant> bases_of(const Op& op) {
 
 std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
                                            std::span<const Candidate> candidates,
-                                           std::span<const Problem> problems, bool may_compile,
-                                           bool with_numbers) {
+                                           std::span<const Problem> problems, bool may_compile) {
   static const double worst = std::log(4.0);  // one problem cannot outvote all others
   constexpr std::size_t most_choices = 48;    // per problem
   std::vector<double> cost;                   // by problem: a logarithm, given the variants chosen so far
@@ -130,19 +152,91 @@ std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
     for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
       const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
       const Values constants = compiled_in(op, tmpl, problem);
-      if (compiles_in_own_text(op, constants) || (!with_numbers && compiles_in_numbers(op, tmpl))) continue;
+      if (compiles_in_own_text(op, constants) || compiles_in_numbers(op, tmpl)) continue;
       if (&tmpl == &op.templates.front()) {  // the base is always there, and later choices gain nothing
         cost.back() = std::min(worst, choice->cautious);
         break;
       }
       PackedVariant one{&op, &tmpl, problem, choice->config};
       auto& serving = all.try_emplace(key_of(one.spec()), ServingVariant{one}).first->second;
-      serving.costs.emplace_back(at, choice->cautious);
+      if (serving.costs.empty() ||
+          serving.costs.back().first != at)  // else it is two choices, the better first
+        serving.costs.emplace_back(at, choice->cautious);
       if (++found == most_choices) break;
     }
   }
   constexpr double least_gain = 0.01;  // summed over all problems
   return what_saves_most(all, std::move(cost), least_gain);
+}
+
+std::vector<PortfolioVariant> first_launch_portfolio(const Op& op, const Chooser& chooser,
+                                                     const DeviceFacts& device,
+                                                     std::span<const Candidate> candidates,
+                                                     std::span<const Problem> problems) {
+  static const double worst = std::log(8.0);  // one problem cannot outvote all others
+  constexpr std::size_t most_choices = 24;    // per problem
+  struct Served {
+    const Template* tmpl;
+    std::string group;  // template and constants
+    Config config;
+    double loss;
+  };
+  std::vector<std::vector<Served>> served;  // by problem, as the next two
+  std::vector<const Problem*> of;
+  std::vector<double> cost;
+  ServingVariants all;
+  std::map<std::string, std::map<std::string, ServingVariant*>> groups;  // by config
+  for (const Problem& problem : problems) {
+    std::vector<Served> its;
+    std::optional<double> base;
+    Choices choices(chooser, problem, false);
+    double best = 0;
+    for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
+      if (i == 0) best = choice->cautious;
+      const double loss = choice->cautious - best;
+      const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
+      const Values constants = compiled_in(op, tmpl, problem);
+      if (compiles_in_own_text(op, constants)) continue;
+      if (&tmpl == &op.templates.front()) {  // the base is always there, and later choices gain nothing
+        base = loss;
+        break;
+      }
+      its.push_back({&tmpl, tmpl.name + " " + constants.text(), choice->config, loss});
+      if (its.size() == most_choices) break;
+    }
+    if (its.empty() && !base) continue;
+    const std::size_t at = cost.size();
+    cost.push_back(std::min(worst, base.value_or(worst)));
+    for (const Served& one : its) {
+      const PackedVariant variant{&op, one.tmpl, problem, one.config};
+      auto& serving = all.try_emplace(key_of(variant.spec()), ServingVariant{variant}).first->second;
+      if (serving.costs.empty() || serving.costs.back().first != at)  // the better choice comes first
+        serving.costs.emplace_back(at, one.loss);
+      groups[one.group][one.config.text()] = &serving;
+    }
+    of.push_back(&problem);
+    served.push_back(std::move(its));
+  }
+  for (std::size_t at = 0; at < served.size(); ++at) {
+    std::map<std::string, std::vector<const Served*>> wanted_by_group;
+    for (const Served& one : served[at]) wanted_by_group[one.group].push_back(&one);
+    for (const auto& [group, wanted] : wanted_by_group) {
+      const Space space = wanted.front()->tmpl->space(*of[at], device);
+      for (const auto& [text, serving] : groups[group]) {
+        const auto config = space.find(serving->variant.config.values());
+        if (!config) continue;
+        bool is_choice = false;
+        double least = cost[at];
+        for (const Served* one : wanted) {
+          is_choice |= one->config == *config;
+          least = std::min(least, one->loss + stand_in_loss(one->config, *config));
+        }
+        if (!is_choice && least < cost[at]) serving->costs.emplace_back(at, least);
+      }
+    }
+  }
+  constexpr double least_gain = 0.01;  // summed over all problems
+  return what_saves_most(all, std::move(cost), least_gain, true);
 }
 
 std::vector<PortfolioVariant> untuned_of(const Op& op, const DeviceFacts& device,

@@ -35,11 +35,19 @@ struct PortfolioVariant {
 
 /// Returns variants whose binaries let a first call start at once: those that together lose least on the
 /// problems by their expected times, chosen greedily, the largest saving first, given the base, which is
-/// always there. No variant has a user's own text compiled in; without `with_numbers`, no number either.
+/// always there. No variant has a user's own text compiled in, and no number.
 std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
                                            std::span<const Candidate> candidates,
-                                           std::span<const Problem> problems, bool may_compile,
-                                           bool with_numbers = false);
+                                           std::span<const Problem> problems, bool may_compile);
+
+/// Returns the same for a library, whose callers have other problems than these: variants may have numbers
+/// compiled in, and may stand in for a choice (launch_set.h). So that a variant is not taken for the one
+/// problem that proposed it, its largest saving does not count. The gain is the mean over the problems that a
+/// variant without a user's own text serves.
+std::vector<PortfolioVariant> first_launch_portfolio(const Op& op, const Chooser& chooser,
+                                                     const DeviceFacts& device,
+                                                     std::span<const Candidate> candidates,
+                                                     std::span<const Problem> problems);
 
 /// Returns defaults that templates name without measurements (`Template::untuned`), without a number or a
 /// user's own text compiled in: variants that together serve most of the problems, the most useful first.

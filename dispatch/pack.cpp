@@ -34,16 +34,16 @@
 #include <sstream>
 #include <thread>
 
+#include "choose/first_launches.h"
 #include "choose/launch_shape.h"
 #include "choose/packed_variants.h"
-#include "choose/select.h"
+#include "choose/ready_configs.h"
 #include "choose/winners_file.h"
 #include "dispatch/packed.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
-#include "generator/sample.h"
 #include "generator/target.h"
 #include "generator/threads.h"
 #include "kernel_file/find_op.h"
@@ -80,15 +80,15 @@ Source source_of(const PackedVariant& one, const std::string& target) {
 }
 
 // Throws Error if the row's template gives another kernel now.
-Source source_of(const WinnersFileRow& row) {
+PackedVariant variant_of(const WinnersFileRow& row) {
   const Candidate& winner = row.winner;
   const Op& op = find_op(winner.op);
   const Template& tmpl = find_template(op, winner.template_name);
   const Problem problem = complete_problem(op, winner.problem);
-  const Config config = tmpl.space(problem, winner.device).legal(winner.config);
-  Source source = render(op, tmpl, problem, config, winner.device.target);
-  if (source.hash != winner.source_hash) throw Error("its template has changed since it was tuned.");
-  return source;
+  PackedVariant variant{&op, &tmpl, problem, tmpl.space(problem, winner.device).legal(winner.config)};
+  if (source_of(variant, winner.device.target).hash != winner.source_hash)
+    throw Error("its template has changed since it was tuned.");
+  return variant;
 }
 
 // A GPU of this target.
@@ -101,83 +101,6 @@ DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> ta
   if (parsed.kind == Target::Kind::host) device.kind = DeviceKind::host;
   device.target = target;
   return device;
-}
-
-// The problem with the categories of another; nothing if they do not go with its sizes.
-std::optional<Problem> with_categories_of(const Op& op, Problem problem, const Problem& other,
-                                          const std::vector<std::string>& names) {
-  for (const std::string& name : names) problem.set(name, *other.find(name));
-  try {
-    return complete_problem(op, problem);
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
-
-// For an op with few combinations of categories (types, functions): adds for each combination the templates
-// whose default configs serve most of the usual problems with one binary.
-void add_each_category(Sources& sources, const Op& op, const DeviceFacts& device,
-                       std::span<const Problem> problems, const std::string& target) {
-  constexpr std::size_t with_categories = 48;
-  const bool has_table = !device.name.empty();
-  const std::size_t most_combinations = has_table ? 96 : 24, most_templates = has_table ? 2 : 1;
-  std::vector<std::string> names;
-  for (const Template& tmpl : op.templates)
-    for (const std::string& name : tmpl.compiled_in)
-      if (tmpl.untuned && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  const std::vector<Problem> combinations = with_each_category(op, names);
-  if (combinations.size() > most_combinations) return;
-  for (const Problem& its : combinations) {
-    std::vector<Problem> with_its;
-    for (const Problem& problem : problems.first(std::min(problems.size(), with_categories)))
-      if (auto changed = with_categories_of(op, problem, its, names)) with_its.push_back(std::move(*changed));
-    std::set<const Template*> templates;
-    for (const PortfolioVariant& one : untuned_of(op, device, with_its)) {
-      if (one.variant.tmpl->constants || !templates.insert(one.variant.tmpl).second) continue;
-      add(sources, source_of(one.variant, target));
-      if (templates.size() == most_templates) break;
-    }
-  }
-}
-
-// Adds the kernels that start if the best choice has numbers compiled in, or is not there yet. They are
-// judged on random problems; of all ops together those that save most are taken: by the known times of any
-// device of that kind, and by the configs that templates name without measurements.
-void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target,
-                   const std::optional<Names>& own) {
-  constexpr std::size_t drawn = 600;  // problems of an op; a choice for one takes some 0.2 ms
-  const DeviceFacts device = device_of(target, tables);
-  const bool has_table = !device.name.empty();
-  const std::size_t most_measured = has_table ? 620 : 40, most_defaults = has_table ? 60 : 20;
-  std::vector<PortfolioVariant> measured, defaults;
-  const auto add_all = [](std::vector<PortfolioVariant> its, std::vector<PortfolioVariant>& all) {
-    std::move(its.begin(), its.end(), std::back_inserter(all));
-  };
-  for (const Op& op : ops()) {
-    const std::vector<Problem> problems = sample_problems(op, drawn, 1);
-    std::vector<Candidate> candidates;
-    for (const DeviceTable& read : tables) {
-      if (read.table.op != op.name || read.device.kind != device.kind) continue;
-      std::vector<Candidate> its = candidates_of(read);
-      std::move(its.begin(), its.end(), std::back_inserter(candidates));
-    }
-    if (!candidates.empty()) {
-      const Chooser chooser(op, device, candidates);
-      add_all(portfolio_of(op, chooser, candidates, problems, false, true), measured);
-    }
-    if (device.kind == DeviceKind::cuda && !(own && !own->contains(op.name))) {
-      add_all(untuned_of(op, device, problems), defaults);
-      add_each_category(sources, op, device, problems, target);
-    }
-  }
-  const auto add_first = [&](std::vector<PortfolioVariant>& all, std::size_t most) {
-    std::stable_sort(all.begin(), all.end(),
-                     [](const PortfolioVariant& a, const PortfolioVariant& b) { return a.gain > b.gain; });
-    all.resize(std::min(all.size(), most));
-    for (const PortfolioVariant& its : all) add(sources, source_of(its.variant, target));
-  };
-  add_first(measured, most_measured);
-  add_first(defaults, most_defaults);
 }
 
 constexpr std::string_view only_named = "named", only_sampled = "sampled";
@@ -196,10 +119,14 @@ Turn parsed_turn(const std::string& text) {
   throw Error("bases=" + text + " must be a turn and the number of turns, such as bases=0/3.");
 }
 
-// `named` gets the winners, portfolios and bases that are chosen but not compiled.
+using Variants = std::map<std::string, std::vector<PackedVariant>>;  // by target
+
+// `named` gets the winners, portfolios and bases that are chosen but not compiled, `variants` both but the
+// bases.
 Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::vector<DeviceTable>& tables,
                            const std::optional<Names>& own, const Names& targets,
-                           const std::optional<Names>& portfolios, Turn turn, Sources& named) {
+                           const std::optional<Names>& portfolios, Turn turn, Sources& named,
+                           Variants& variants) {
   const bool are_sampled = portfolios && portfolios->contains(only_sampled);
   const bool are_named = are_sampled || (portfolios && portfolios->contains(only_named));
   Sources sources;
@@ -216,9 +143,11 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
   for (const WinnersFileRow& row : table) {
     const Candidate& winner = row.winner;
     try {
-      Source source = source_of(row);
-      if (own || winner.device.kind == DeviceKind::host || targets.contains(winner.device.target))
-        add(are_named ? named : sources, std::move(source));
+      const PackedVariant variant = variant_of(row);
+      const std::string& target = winner.device.target;
+      if (!own && winner.device.kind != DeviceKind::host && !targets.contains(target)) continue;
+      add(are_named ? named : sources, source_of(variant, target));
+      variants[target].push_back(variant);
     } catch (const std::exception& error) {
       std::cerr << "tunesmith_pack: " << winner.op << "/" << winner.template_name << " for "
                 << winner.problem.text() << " is left out: " << error.what() << "\n";
@@ -228,7 +157,11 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
     if (Target::parse(target)->kind == Target::Kind::ptx) continue;
     const bool is_named = are_sampled || (are_named && !device_of(target, tables).name.empty());
     if (portfolios && !portfolios->contains(target) && !is_named) continue;
-    add_portfolio(is_named ? named : sources, tables, target, own);
+    const auto names_defaults = [&](const Op& op) { return !own || own->contains(op.name); };
+    for (PackedVariant& one : first_launches_of(device_of(target, tables), tables, names_defaults)) {
+      add(is_named ? named : sources, source_of(one, target));
+      variants[target].push_back(std::move(one));
+    }
   }
   return sources;
 }
@@ -469,6 +402,18 @@ void say_sampled_sizes(const Files& files, const Sources& sources, const Sources
   std::cout << "tunesmith_pack: some " << bytes / 1024 << " KiB in all\n";
 }
 
+// Adds the winners, the tables, and what has binaries; what an application adds has its own folder.
+void add_tables(Files& files, const std::vector<WinnersFileRow>& rows, const std::vector<DeviceTable>& tables,
+                const Variants& variants, bool are_own) {
+  for (auto& [name, text] : write_solved_winners(rows, tables))
+    files[(are_own ? own_folder : "") + name] = std::move(text);
+  if (are_own) return;
+  for (const auto& [target, its] : variants)
+    for (const Op& op : ops())
+      if (std::string text = write_ready_configs(op, its); !text.empty())
+        files[ready_configs_file(target, op.name)] = std::move(text);
+}
+
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::string& devices, const std::optional<Names>& own,
          const Names& targets, const std::optional<Names>& portfolios, Turn turn,
@@ -478,7 +423,8 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   std::vector<DeviceTable> tables = read_timing_tables(file, ops());
   solve(tables, before);
   Sources named;
-  const Sources sources = sources_to_compile(rows, tables, own, targets, portfolios, turn, named);
+  Variants variants;
+  const Sources sources = sources_to_compile(rows, tables, own, targets, portfolios, turn, named, variants);
   Files files = compile(sources, before);
   if (portfolios && portfolios->contains(only_named)) {
     std::string names;
@@ -486,12 +432,11 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
     write_file(std::filesystem::path(bin).replace_extension(".names"), names);
   }
   const std::size_t binaries = files.size();
+  add_tables(files, rows, tables, variants, own.has_value());
   if (portfolios && portfolios->contains(only_sampled)) {
-    for (auto& [name, text] : write_solved_winners(rows, tables)) files[name] = text;
     say_sampled_sizes(files, sources, named, before);
     return;
   }
-  for (auto& [name, text] : write_solved_winners(rows, tables)) files[(own ? own_folder : "") + name] = text;
 
   const std::string bytes_name = std::string("tunesmith_") + (own ? "own_" : "") + "packed_bytes";
   const std::vector<Block> blocks = blocks_of(files, sources);

@@ -77,7 +77,9 @@ std::string describe(const PlanState& plan, const Kernel& kernel) {
                                                        : plan.op->name + "/" + kernel.variant.template_name +
                                                              " " + kernel.variant.config;
   return what +
-         (kernel.changed.empty() ? "" : ", changed to " + kernel.changed + " to be legal for this problem") +
+         (kernel.stands_in         ? ", as " + kernel.variant.config + " instead"
+          : kernel.changed.empty() ? ""
+                                   : ", changed to " + kernel.changed + " to be legal for this problem") +
          "; " + kernel.module->how();
 }
 

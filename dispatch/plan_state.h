@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "choose/ready_configs.h"
 #include "choose/select.h"
 #include "dispatch/launch_counts.h"
 #include "dispatch/modules.h"
@@ -47,7 +48,10 @@ class SelectionContext {
 
   struct OpContext {
     OpContext(const Op& op, const DeviceFacts& device, std::vector<Candidate> its_candidates)
-        : candidates(std::move(its_candidates)), chooser(op, device, candidates), checks(candidates.size()) {}
+        : candidates(std::move(its_candidates)),
+          chooser(op, device, candidates),
+          ready(packed_configs(op, device.target)),
+          checks(candidates.size()) {}
     struct CandidateCheck {
       std::once_flag once;
       std::string why_stale;
@@ -55,6 +59,7 @@ class SelectionContext {
     };
     const std::vector<Candidate> candidates;
     const Chooser chooser;
+    const ReadyConfigs ready;
     mutable std::deque<CandidateCheck> checks;  ///< by candidate: the planner's findings
   };
   /// An op's tables are read, and their models made, in some milliseconds when the op is first asked for.
@@ -78,6 +83,7 @@ struct Kernel {
   Variant variant;
   const Candidate* candidate = nullptr;  ///< in SelectionContext; null: a default config, mostly the base's
   std::string changed;                   ///< as in Choice
+  bool stands_in = false;                ///< it has another config than the candidate, which has no binary
   std::int64_t alignment_bytes = 1;
   std::int64_t workspace_bytes = 0;
   std::int64_t workspace_offset = 0;  ///< each kernel keeps its part of the plan's

@@ -207,7 +207,8 @@ Modules::LoadPolicy Planner::policy_for(const LaunchKernel& kernel, bool may_wai
   using Reason = LaunchKernel::Reason;
   if (kernel.reason == Reason::base)
     return most();  // in the library, unless the problem holds a user's own code
-  if (kernel.reason == Reason::instead_of_base) return Modules::LoadPolicy::ready;
+  if (kernel.reason == Reason::instead_of_base || kernel.reason == Reason::stand_in)
+    return Modules::LoadPolicy::ready;
   if (may_wait) return Modules::LoadPolicy::compile;
   // While a better kernel is going to be compiled, a choice that needs a compiler itself is used only if it
   // is loaded.
@@ -223,7 +224,8 @@ Planner::KernelResult Planner::make_first(PlanState& state, const LaunchKernel& 
   const Choice* choice = kernel.choice ? &*kernel.choice : nullptr;
   const auto policy = policy_for(kernel, may_compile && options.may_wait, state.coming != nullptr);
   KernelResult made = make(op, *kernel.tmpl, state.problem, kernel.config, choice, policy, options.stop);
-  if (made.kernel.executable) return made;
+  made.kernel.stands_in = kernel.reason == Reason::stand_in;
+  if (made.kernel.executable || made.kernel.stands_in) return made;
   const bool comes = may_compile && !options.may_wait && made.module && state.coming == nullptr &&
                      modules_.may_compile(*made.module);
   // Asked after may_compile(): another thread's compilation may have failed just before.
@@ -257,7 +259,8 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
     why_not = std::move(made.why_not);
     return false;
   };
-  const auto first = first_kernel(op, choices, problem, device(), fastest, can_be_had);
+  const auto first =
+      first_kernel(op, choices, problem, device(), fastest, can_be_had, context_->of(op).ready);
   if (!first) {
     throw Error("No kernel of " + op.name + ", not even its base, can be loaded on " + device().name +
                 " for " + problem.text() + ": " + why_not +

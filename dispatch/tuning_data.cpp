@@ -20,6 +20,13 @@ std::size_t add_packed(TuningData& data, const std::string& folder, Candidate::O
   return rows.size();
 }
 
+ReadyConfigs packed_configs(const Op& op, std::string_view target) {
+  ReadyConfigs configs;
+  for (const std::string& one : targets_that_run_on(target))
+    read_ready_configs(packed(ready_configs_file(one, op.name)), configs);
+  return configs;
+}
+
 TuningData read_tuning_data(const Sources& sources) {
   TuningData data;
   try {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "choose/candidate_set.h"
+#include "choose/ready_configs.h"
 
 namespace tunesmith {
 
@@ -81,6 +82,9 @@ BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device
 
 /// Adds the library's packed files whose names begin with `folder` (packed.h). Returns the number of winners.
 std::size_t add_packed(TuningData& data, const std::string& folder, Candidate::Origin origin);
+
+/// The configs of the op with binaries in the library for a target.
+ReadyConfigs packed_configs(const Op& op, std::string_view target);
 
 /// The database's winners that match the filter, with no body named; a row that cannot be used has a fault.
 std::vector<WinnersFileRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter);

@@ -55,15 +55,17 @@ std::string text(const LaunchKernel& kernel) { return kernel.tmpl->name + " " + 
 
 // The kernels that are asked for in turn, if the first so many cannot be loaded.
 std::vector<std::string> asked_for(const Op& op, const std::vector<Candidate>& candidates,
-                                   std::size_t lacking, std::optional<std::size_t> favourite = {}) {
+                                   std::size_t lacking, std::optional<std::size_t> favourite = {},
+                                   const ReadyConfigs& ready = {}) {
   const Chooser chooser(op, gpu(), candidates);
   const Problem asked = problem();
   Choices choices(chooser, asked, true);
   std::vector<std::string> all;
-  first_kernel(op, choices, asked, gpu(), favourite, [&](const LaunchKernel& kernel) {
+  const auto can_be_had = [&](const LaunchKernel& kernel) {
     all.push_back(text(kernel));
     return all.size() > lacking;
-  });
+  };
+  first_kernel(op, choices, asked, gpu(), favourite, can_be_had, ready);
   return all;
 }
 
@@ -131,6 +133,28 @@ TEST(LaunchSet, ChoicesComeInTheirOrderThenTheBase) {
   EXPECT_EQ(asked_for(smooth(), candidates, 9, 1),
             (std::vector<std::string>{"vector " + other_wide, "vector " + wide, "base BLOCK=32"}))
       << "a favourite comes before all others";
+}
+
+// What was packed for another problem stands in for a choice without a binary, the nearest first, before a
+// choice that is expected to be slower.
+TEST(LaunchSet, ANearConfigWithABinaryStandsIn) {
+  const Template& vector = find_template(smooth(), "vector");
+  const std::string constants = compiled_in(smooth(), vector, problem()).text();
+  ReadyConfigs ready;
+  read_ready_configs("vector," + constants + ",BLOCK=64 VECTOR=1 STATE=none\n" +      // two octaves narrower
+                         "vector," + constants + ",BLOCK=64 VECTOR=4 STATE=none\n" +  // and twice the block
+                         "vector,other=1,BLOCK=128 VECTOR=4 STATE=none\n",  // serves no such problem
+                     ready);
+  ASSERT_EQ(ready["vector"].size(), 3U);
+  const std::vector<Candidate> candidates = {winner("vector", wide, 1), winner("base", "BLOCK=64", 9)};
+  EXPECT_EQ(asked_for(smooth(), candidates, 0, {}, ready), (std::vector<std::string>{"vector " + wide}));
+  EXPECT_EQ(asked_for(smooth(), candidates, 9, {}, ready),
+            (std::vector<std::string>{"vector " + wide, "vector " + other_wide, "vector " + scalar,
+                                      "base BLOCK=64", "base BLOCK=32"}));
+  const std::vector<Candidate> near_base = {winner("vector", wide, 1), winner("base", "BLOCK=64", 1.01)};
+  EXPECT_EQ(asked_for(smooth(), near_base, 1, {}, ready),
+            (std::vector<std::string>{"vector " + wide, "base BLOCK=64"}))
+      << "the base is expected to be faster";
 }
 
 // A template that is sensible without times stands before the base, and before a choice that is a slow base.
