@@ -367,8 +367,7 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
         return is;
       };
       const auto first = first_kernel(op, choices, problem, read.device, {}, is_there, ready);
-      ASSERT_TRUE(first) << problem.text();
-      if (!first->choice) continue;
+      if (!first || !first->choice) continue;
       losses.push_back(first->choice->cautious - least);
       if (losses.back() > std::log(1.5))
         std::printf("  %.2f times, %s: %s\n", std::exp(losses.back()), first->tmpl->name.c_str(),
@@ -380,8 +379,8 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
   }
   ASSERT_GT(all.size(), 100u);
   std::printf("%zu problems: %.3f times, %td above 1.5\n", all.size(), times(all), slow(all));
-  EXPECT_LE(times(all), 1.41);
-  EXPECT_LE(static_cast<double>(slow(all)), 0.24 * static_cast<double>(all.size()));
+  EXPECT_LE(times(all), 1.36);
+  EXPECT_LE(static_cast<double>(slow(all)), 0.22 * static_cast<double>(all.size()));
 }
 #endif
 
