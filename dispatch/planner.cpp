@@ -119,6 +119,8 @@ Planner::KernelResult Planner::make(const Op& op, const Template& tmpl, const Pr
     kernel.variant.median_us = kernel.candidate->median_us;
     kernel.variant.cold_caches = kernel.candidate->conditions.caches == Caches::cold;
   }
+  for (std::string* const kept : {&kernel.variant.config, &kernel.variant.tuned_problem})
+    kept->shrink_to_fit();
   return made;
 }
 
@@ -288,6 +290,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   add_workspace(*state, state->first);
   if (state->alignment_bytes > element_alignment(op, problem))
     add_unaligned(*state, problem, choices, options);
+  state->problem_text.shrink_to_fit();
   state->problem.forget_derived();  // bytes that DispatcherOptions::most_bytes does not count
   return state;
 }

@@ -1117,22 +1117,28 @@ TEST_F(UserKernelTest, InlinePtxIsChecked) {
 // Sums of floats that are members of structs may have any order; integers may not differ, and padding is no
 // result. The description counts structs.
 TEST_F(UserKernelTest, StructsAreComparedByTheirMembers) {
-  const std::string kernel = R"(/* tunesmith
+  const std::string kernel = R"~(/* tunesmith
 [problem]
 rows = [1, 1000]
 cols = [1, 100]
 [arrays]
 x = ["rows", "cols"]
 sums = { extents = ["rows"], role = "output" }
-bodies = { extents = ["rows"], role = "inout", values = { "place.cell" = "index(cols)"
-}
-}
-pairs = {extents = ["rows"], role = "output"}[axes] BLOCK = [64] PARTS = [ 1, 3 ][launch] grid =
-    "ceil_div(rows, BLOCK)" block = "BLOCK"[reference] kernel = "plain" * /
+bodies = { extents = ["rows"], role = "inout", values = { "place.cell" = "index(cols)" } }
+pairs = { extents = ["rows"], role = "output" }
+[axes]
+BLOCK = [64]
+PARTS = [1, 3]
+[launch]
+grid = "ceil_div(rows, BLOCK)"
+block = "BLOCK"
+[reference]
+kernel = "plain"
+*/
 #include <cuda_fp16.h>
 #define BLOCK 64
 #define PARTS 1
-                                                                typedef float Real;
+typedef float Real;
 struct Place {
   short layer;
   int cell;
@@ -1181,24 +1187,24 @@ __global__ void tuned(const float* x, Sum* sums, Body* bodies, float2* pairs, in
 __global__ void plain(const float* x, Sum* sums, Body* bodies, float2* pairs, int rows, int cols) {
   fill(x, sums, bodies, pairs, blockIdx.x * blockDim.x + threadIdx.x, rows, cols, 1);
 }
-)";
+)~";
   const auto checked = [&](const std::string& wrong) {
-  std::string text = kernel;
-  const std::string end = "rows, cols, PARTS);\n";
-  text.insert(text.find(end) + end.size(), "  if (PARTS > 1 && row < rows) " + wrong + ";\n");
-  write(text);
-  const Outcome made =
-      scratch.tunesmith("check twice.cu --device host --random 0 --problem \"rows=70 cols=50\"");
-  EXPECT_EQ(made.exit_code, wrong.empty() ? 0 : 1) << wrong << made.out << made.err;
-  return made.out + made.err;
+    std::string text = kernel;
+    const std::string end = "rows, cols, PARTS);\n";
+    text.insert(text.find(end) + end.size(), "  if (PARTS > 1 && row < rows) " + wrong + ";\n");
+    write(text);
+    const Outcome made =
+        scratch.tunesmith("check twice.cu --device host --random 0 --problem \"rows=70 cols=50\"");
+    EXPECT_EQ(made.exit_code, wrong.empty() ? 0 : 1) << wrong << made.out << made.err;
+    return made.out + made.err;
   };
-checked("");
-EXPECT_THAT(checked("if (row == 1) sums[row].parts[1][0] *= 1.001f"), HasSubstr("sums[1].parts[1][0] is "));
-EXPECT_THAT(checked("sums[row].count += 1"),
-            HasSubstr("sums[0].count is 1152921504606846977, expected 1152921504606846976"));
-EXPECT_THAT(checked("if (row == 2) bodies[row].place.layer = 2"),
-            HasSubstr("bodies[2].place.layer is 2, expected -2"));
-EXPECT_THAT(checked("sums[row].wide.z = 1"), HasSubstr("sums[0].wide.z is 1, expected 2"));
+  checked("");
+  EXPECT_THAT(checked("if (row == 1) sums[row].parts[1][0] *= 1.001f"), HasSubstr("sums[1].parts[1][0] is "));
+  EXPECT_THAT(checked("sums[row].count += 1"),
+              HasSubstr("sums[0].count is 1152921504606846977, expected 1152921504606846976"));
+  EXPECT_THAT(checked("if (row == 2) bodies[row].place.layer = 2"),
+              HasSubstr("bodies[2].place.layer is 2, expected -2"));
+  EXPECT_THAT(checked("sums[row].wide.z = 1"), HasSubstr("sums[0].wide.z is 1, expected 2"));
 }
 
 TEST_F(UserKernelTest, AWrongReferenceIsNamed) {

@@ -51,7 +51,7 @@ CheckPart part_of(const Op& op, const Problem& problem, int set, Layout& layout)
     if (argument.role != Role::output)
       array.initial = layout.take<char>(count * bytes(argument.dtype(problem)));
     if (argument.role == Role::input) continue;
-    const std::vector<Field> fields = fields_of(op, argument, problem);
+    const std::vector<ArrayField> fields = fields_of(op, argument, problem);
     array.expected = layout.take<double>(numbers_of(fields));
     array.permitted = layout.take<char>(permitted_bytes(fields));
   }
@@ -134,7 +134,7 @@ void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
       std::memcpy(array.initial.data(), packed.data(), packed.size());
     }
     if (!op.reference && !array.expected.empty()) {  // a kernel, which computes all elements at once
-      const std::vector<Field> fields = fields_of(op, op.arguments[i], part.problem);
+      const std::vector<ArrayField> fields = fields_of(op, op.arguments[i], part.problem);
       const std::vector<ExpectedOutput> all = references_of(op, part.problem, inputs, static_cast<int>(i));
       const double factor = usual_errors(op, part.problem, part.set);
       for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -208,7 +208,7 @@ std::size_t check_bytes(const Op& op, const Problem& problem) {
 
 namespace {
 
-void must_tell_from_zero(const Op& op, const CheckPart& part, std::size_t argument, const Field& field) {
+void must_tell_from_zero(const Op& op, const CheckPart& part, std::size_t argument, const ArrayField& field) {
   const UserKernel* own = op.user_kernel;
   const DType dtype = field.dtype();
   const auto numbers = static_cast<std::size_t>(field.numbers);
@@ -248,7 +248,7 @@ void must_tell_from_zero(const Op& op, const CheckPart& part) {
   if (own == nullptr || (own->relative_tolerance < 0 && own->absolute_tolerance < 0)) return;
   for (std::size_t i = 0; i < op.arguments.size(); ++i)
     if (!part.arrays[i].expected.empty())
-      for (const Field& field : fields_of(op, op.arguments[i], part.problem))
+      for (const ArrayField& field : fields_of(op, op.arguments[i], part.problem))
         must_tell_from_zero(op, part, i, field);
 }
 

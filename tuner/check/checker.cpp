@@ -98,7 +98,7 @@ double Checker::rounding_at(const ProblemArrays& on, std::size_t output, std::in
     if (!one.initial) continue;
     const std::string_view packed(one.initial->as<const char>(),
                                   static_cast<std::size_t>(one.initial->bytes()));
-    for (const Field& field : one.fields) {
+    for (const ArrayField& field : one.fields) {
       if (is_whole(field.dtype())) continue;
       for (const double value : unpack(field, packed))
         if (std::isfinite(value)) sum += std::abs(value);

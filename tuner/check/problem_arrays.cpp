@@ -109,7 +109,7 @@ void ProblemArrays::permit(double times) {
     if (!array.permitted || times == 1) continue;
     std::string packed(static_cast<std::size_t>(array.permitted->bytes()), '\0');
     device_->download(packed.data(), array.permitted->get(), array.permitted->bytes());
-    for (const Field& field : array.fields) {
+    for (const ArrayField& field : array.fields) {
       char* const begin = packed.data() + field.permitted_at;
       std::vector<double> errors;
       for (std::int64_t n = 0; n < field.numbers; ++n)
@@ -152,7 +152,7 @@ Comparison ProblemArrays::compare(std::size_t argument) const {
   const Array& array = arrays_[argument];
   Comparison all;
   std::int64_t first_struct = 0;
-  for (const Field& field : array.fields) {
+  for (const ArrayField& field : array.fields) {
     const Comparison one = device_->compare(
         array.live.get(), is_exact(*op_, field.dtype()) ? DType::b64 : field.dtype(),
         array.expected->as<const double>() + field.first,
@@ -172,10 +172,11 @@ Comparison ProblemArrays::compare(std::size_t argument) const {
 }
 
 ProblemArrays::Number ProblemArrays::number(std::size_t argument, std::int64_t number) const {
-  const std::vector<Field>& fields = arrays_[argument].fields;
-  const auto next = std::find_if(fields.begin(), fields.end(),
-                                 [&](const Field& field) { return number < field.first + field.numbers; });
-  const Field& field = next == fields.end() ? fields.back() : *next;
+  const std::vector<ArrayField>& fields = arrays_[argument].fields;
+  const auto next = std::find_if(fields.begin(), fields.end(), [&](const ArrayField& field) {
+    return number < field.first + field.numbers;
+  });
+  const ArrayField& field = next == fields.end() ? fields.back() : *next;
   const std::int64_t at = number - field.first;
   return {&field, at, field.offset_of(at), field.permitted_at + at * permitted_bytes(field.dtype())};
 }

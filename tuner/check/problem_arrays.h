@@ -37,8 +37,8 @@ class ProblemArrays {
   struct Array {  // of one argument
     DType dtype;
     Role role;
-    std::vector<Field> fields;  // one, or the members of structs
-    const UserRecord* record;   // of structs
+    std::vector<ArrayField> fields;  // one, or the members of structs
+    const UserRecord* record;        // of structs
     // Argument of the kernel; on the host aligned as it asks.
     DeviceMemory live;
     std::optional<DeviceMemory> initial;              // of an input or inout
@@ -53,7 +53,7 @@ class ProblemArrays {
   };
   /// A number of an output: `number` of those of all its fields, one field after the other.
   struct Number {
-    const Field* field;
+    const ArrayField* field;
     std::int64_t at;            // among the field's numbers
     std::int64_t offset;        // in the array, in bytes
     std::int64_t permitted_at;  // in the permitted errors, in bytes

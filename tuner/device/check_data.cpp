@@ -214,7 +214,7 @@ std::vector<double> made_structs(const Op& op, const Argument& argument, const U
   Random seeds = start;
   Random padding(seeds.next());
   for (char& byte : array) byte = static_cast<char>(padding.below(256));
-  const std::vector<Field> fields = fields_of(op, argument, problem);
+  const std::vector<ArrayField> fields = fields_of(op, argument, problem);
   for (std::size_t i = 0; i < fields.size(); ++i)
     pack(fields[i],
          made_values(contents_of(record, i, set), set == 0 && !record.usual[i], problem, fields[i].dtype(),

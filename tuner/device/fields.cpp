@@ -14,16 +14,16 @@ constexpr std::int64_t widest = 8;  // bytes of a permitted error
 
 }  // namespace
 
-std::vector<Field> fields_of(const Op& op, const Argument& argument, const Problem& problem) {
+std::vector<ArrayField> fields_of(const Op& op, const Argument& argument, const Problem& problem) {
   const DType dtype = argument.dtype(problem);
   const std::int64_t count = elements(argument, problem);
   const UserRecord* const record = record_of(op, argument);
   if (record == nullptr)
     return {{.member = {.name = "", .dtype = dtype}, .stride = bytes(dtype), .numbers = count}};
-  std::vector<Field> made;
+  std::vector<ArrayField> made;
   std::int64_t first = 0, permitted_at = 0;
   for (const StructMember& member : record->layout.members) {
-    Field& field = made.emplace_back(Field{
+    ArrayField& field = made.emplace_back(ArrayField{
         member, record->layout.bytes, count / record->layout.bytes * member.numbers(), first, permitted_at});
     first += field.numbers;
     permitted_at += (field.numbers * permitted_bytes(member.dtype) + widest - 1) / widest * widest;
@@ -31,13 +31,15 @@ std::vector<Field> fields_of(const Op& op, const Argument& argument, const Probl
   return made;
 }
 
-std::int64_t numbers_of(std::span<const Field> fields) { return fields.back().first + fields.back().numbers; }
+std::int64_t numbers_of(std::span<const ArrayField> fields) {
+  return fields.back().first + fields.back().numbers;
+}
 
-std::int64_t permitted_bytes(std::span<const Field> fields) {
+std::int64_t permitted_bytes(std::span<const ArrayField> fields) {
   return fields.back().permitted_at + fields.back().numbers * permitted_bytes(fields.back().dtype());
 }
 
-std::vector<double> unpack(const Field& field, std::string_view array) {
+std::vector<double> unpack(const ArrayField& field, std::string_view array) {
   const auto size = static_cast<std::size_t>(bytes(field.dtype()));
   if (field.member.name.empty()) return unpack(field.dtype(), array);
   std::string packed(static_cast<std::size_t>(field.numbers) * size, '\0');
@@ -46,7 +48,7 @@ std::vector<double> unpack(const Field& field, std::string_view array) {
   return unpack(field.dtype(), packed);
 }
 
-void pack(const Field& field, std::span<const double> numbers, char* array) {
+void pack(const ArrayField& field, std::span<const double> numbers, char* array) {
   const auto size = static_cast<std::size_t>(bytes(field.dtype()));
   const std::string packed = pack(field.dtype(), numbers);
   for (std::size_t n = 0; n < numbers.size(); ++n)

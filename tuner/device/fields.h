@@ -14,7 +14,7 @@
 
 namespace tunesmith {
 
-struct Field {
+struct ArrayField {
   StructMember member;            ///< of elements that are no structs without a name
   std::int64_t stride = 0;        ///< bytes from struct to struct
   std::int64_t numbers = 0;       ///< in the whole array
@@ -30,13 +30,13 @@ struct Field {
 };
 
 /// The fields of an argument: one, or the members of its structs.
-std::vector<Field> fields_of(const Op& op, const Argument& argument, const Problem& problem);
+std::vector<ArrayField> fields_of(const Op& op, const Argument& argument, const Problem& problem);
 /// The numbers of all fields, and the bytes of their permitted errors.
-std::int64_t numbers_of(std::span<const Field> fields);
-std::int64_t permitted_bytes(std::span<const Field> fields);
+std::int64_t numbers_of(std::span<const ArrayField> fields);
+std::int64_t permitted_bytes(std::span<const ArrayField> fields);
 
 /// Reads a field's numbers from the bytes of the array, and writes them there.
-std::vector<double> unpack(const Field& field, std::string_view array);
-void pack(const Field& field, std::span<const double> numbers, char* array);
+std::vector<double> unpack(const ArrayField& field, std::string_view array);
+void pack(const ArrayField& field, std::span<const double> numbers, char* array);
 
 }  // namespace tunesmith

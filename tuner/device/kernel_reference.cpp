@@ -93,9 +93,9 @@ class Runner {
     std::string result(static_cast<std::size_t>(made.bytes()), '\0');
     device_->download(result.data(), made.get(), made.bytes());
     const Argument& argument = op.arguments[static_cast<std::size_t>(output)];
-    const std::vector<Field> fields = fields_of(op, argument, problem);
+    const std::vector<ArrayField> fields = fields_of(op, argument, problem);
     const bool has_reals = std::any_of(fields.begin(), fields.end(),
-                                       [](const Field& field) { return !is_whole(field.dtype()); });
+                                       [](const ArrayField& field) { return !is_whole(field.dtype()); });
     const bool is_unwritten = !result.empty() && argument.role == Role::output && has_reals &&
                               result.find_first_not_of(static_cast<char>(unwritten)) == std::string::npos;
     if (is_unwritten)
@@ -232,7 +232,7 @@ double motion_of(const Op& op, const Problem& problem, double rounding) {
   double motion = 32 * rounding;
   for (const Argument& argument : op.arguments) {
     if (argument.role == Role::output) continue;
-    for (const Field& field : fields_of(op, argument, problem)) {
+    for (const ArrayField& field : fields_of(op, argument, problem)) {
       const DType dtype = field.dtype();
       const double unit = dtype == DType::f64    ? 0x1p-52
                           : dtype == DType::f16  ? 0x1p-10
@@ -278,7 +278,7 @@ std::optional<std::vector<std::vector<double>>> moved(const Op& op, const Proble
       continue;
     }
     std::string array = pack(dtype, made[i]);
-    for (const Field& field : fields_of(op, argument, problem)) {
+    for (const ArrayField& field : fields_of(op, argument, problem)) {
       if (is_whole(field.dtype())) continue;
       std::vector<double> values = unpack(field, array);
       move(field.dtype(), values);
@@ -291,9 +291,9 @@ std::optional<std::vector<std::vector<double>>> moved(const Op& op, const Proble
 }
 
 // The numbers of the fields of an output, one after the other.
-std::vector<double> numbers_in(std::span<const Field> fields, std::string_view array) {
+std::vector<double> numbers_in(std::span<const ArrayField> fields, std::string_view array) {
   std::vector<double> made;
-  for (const Field& field : fields) {
+  for (const ArrayField& field : fields) {
     const std::vector<double> numbers = unpack(field, array);
     made.insert(made.end(), numbers.begin(), numbers.end());
   }
@@ -305,7 +305,7 @@ std::vector<double> numbers_in(std::span<const Field> fields, std::string_view a
 // the other elements say enough.
 std::vector<double> terms_of(const UserKernel& own, const Problem& problem,
                              std::span<const std::vector<double>> inputs, int output,
-                             std::span<const Field> fields, const std::vector<double>& result,
+                             std::span<const ArrayField> fields, const std::vector<double>& result,
                              double rounding) {
   constexpr double cheap = 1 << 21;  // bytes, and operations
   constexpr std::size_t few_elements = 1024;
@@ -350,7 +350,7 @@ std::vector<ExpectedOutput> kernel_reference_of(const Op& op, const Problem& pro
   const UserKernel* own = op.user_kernel;
   if (own == nullptr) throw Error("The op " + op.name + " has no reference.");
   const Argument& argument = op.arguments[static_cast<std::size_t>(output)];
-  const std::vector<Field> fields = fields_of(op, argument, problem);
+  const std::vector<ArrayField> fields = fields_of(op, argument, problem);
   std::string made = made_by_reference(*own, problem, inputs, output);
   const std::vector<double> result = numbers_in(fields, made);
   const auto relative_of = [&](DType dtype) {
@@ -358,14 +358,14 @@ std::vector<ExpectedOutput> kernel_reference_of(const Op& op, const Problem& pro
   };
   // Rounding of the least exact field: inputs are moved by more than that.
   double rounding = 0;
-  for (const Field& field : fields)
+  for (const ArrayField& field : fields)
     if (!is_whole(field.dtype()))
       rounding = std::max(rounding, std::min(relative_of(field.dtype()), default_tolerance(field.dtype())));
   std::vector<double> terms;
   if (own->absolute_tolerance < 0 && rounding > 0)
     terms = terms_of(*own, problem, inputs, output, fields, result, rounding);
   std::vector<ExpectedOutput> all;
-  for (const Field& field : fields) {
+  for (const ArrayField& field : fields) {
     ExpectedOutput& expected = all.emplace_back();
     const auto begin = result.begin() + field.first;
     expected.value.assign(begin, begin + field.numbers);
