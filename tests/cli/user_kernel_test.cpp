@@ -1169,7 +1169,7 @@ __device__ void fill(const float* x, Sum* sums, Body* bodies, float2* pairs, int
   const float all = sum(x, cols, parts);
   Sum made;
   made.tag = static_cast<char>(row);
-  made.mean = static_cast<double>(all) / cols;
+  made.mean = static_cast<double>(x[0]) / cols;
   for (int i = 0; i < 4; ++i) made.parts[i / 2][i % 2] = all * i;
   made.wide = make_float4(all, 1, 2, -all);
   made.half = __float2half(all * 0.01f);

@@ -373,7 +373,8 @@ std::optional<Image> image_of(const Groups& groups, bool second) {
     if (row == rows.size() || image.images > 1) return std::nullopt;
     const Digit* const its_row = &rows[row++];
     const bool has_windows = dimension.digits.size() == 2;
-    const Digit* const its_term = has_windows ? term < its.k.size() ? &its.k[term++] : nullptr : its_row;
+    if (has_windows && term == its.k.size()) return std::nullopt;
+    const Digit* const its_term = has_windows ? &its.k[term++] : its_row;
     for (const Digit* const digit : dimension.digits)
       if (digit != its_row && digit != its_term) return std::nullopt;
     image.start -= dimension.start * dimension.unit();
