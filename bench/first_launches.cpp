@@ -11,10 +11,12 @@
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "bench/generated_folder.h"
 #include "choose/launch_set.h"
 #include "choose/packed_variants.h"
 #include "choose/select.h"
@@ -23,7 +25,6 @@
 #include "generator/ops.h"
 #include "generator/sample.h"
 #include "kernel_file/find_op.h"
-#include "runtime/files.h"
 
 namespace tunesmith {
 namespace {
@@ -59,13 +60,17 @@ Keys packed_keys(const std::vector<WinnersFileRow>& winners, const std::vector<D
   return keys;
 }
 
-bool is_users_own(const Op& op, const Problem& problem) {
-  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
-    return parameter.is_computation &&
-           std::ranges::find(parameter.categories, problem.string(parameter.name)) ==
-               parameter.categories.end();
-  });
-}
+// How much slower what starts is than the chosen variant, on some problems: logarithms.
+struct Losses {
+  std::vector<double> all;
+
+  static bool is_slow(double loss) { return loss > std::log(1.5); }
+  std::string text() const {
+    const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+    return printed("%.3f times, %td of %zu above 1.5", std::exp(sum / static_cast<double>(all.size())),
+                   std::count_if(all.begin(), all.end(), is_slow), all.size());
+  }
+};
 
 }  // namespace
 }  // namespace tunesmith
@@ -77,16 +82,13 @@ int main(int argc, char** argv) {
     const auto seed = argc > 2 ? static_cast<std::uint64_t>(std::stoll(argv[2])) : 20261125;
     const auto most = argc > 3 ? static_cast<std::size_t>(std::stoll(argv[3])) : 24;
     const std::vector<std::string> wanted(argv + std::min(argc, 4), argv + argc);
-    const auto file = [&](std::string_view name) {
-      const std::filesystem::path path = folder / name;
-      return std::filesystem::exists(path) ? read_file(path) : std::string();
-    };
+    const GeneratedFolder file(folder);
     const std::vector<DeviceTable> tables = read_timing_tables(file, ops());
     const std::vector<WinnersFileRow> winners = read_winners(file);
     std::map<std::string, std::vector<PackedVariant>> by_template;
     const DeviceFacts device = tables.back().device;
     const Keys keys = packed_keys(winners, tables, device, by_template);
-    std::vector<double> all;
+    Losses of_all;
     for (const DeviceTable& read : tables) {
       const Op& op = find_op(read.table.op);
       if (!same_model(read.device, device)) continue;
@@ -98,11 +100,11 @@ int main(int argc, char** argv) {
       for (const auto& [name, variants] : by_template)
         its.insert(its.end(), variants.begin(), variants.end());
       read_ready_configs(write_ready_configs(op, its), ready);
-      std::vector<double> losses;
+      Losses losses;
       std::size_t untuned_instead = 0;
       for (const Problem& problem : sample_problems(op, 20 * most, seed)) {
-        if (losses.size() + untuned_instead == most) break;
-        if (is_users_own(op, problem)) continue;
+        if (losses.all.size() + untuned_instead == most) break;
+        if (has_own_text(op, problem)) continue;
         Choices choices(chooser, problem, true);
         const auto is_there = [&](const LaunchKernel& kernel) {
           return keys.contains(key_of({op, *kernel.tmpl, problem, kernel.config}));
@@ -118,8 +120,8 @@ int main(int argc, char** argv) {
           ++untuned_instead;
           continue;
         }
-        losses.push_back(started->choice->cautious - least);
-        if (losses.back() <= std::log(1.5)) continue;
+        const double loss = losses.all.emplace_back(started->choice->cautious - least);
+        if (!Losses::is_slow(loss)) continue;
         std::size_t same = 0, legal = 0;
         for (std::size_t i = 0; i < std::min<std::size_t>(started->place, 8) && choices.at(i) != nullptr;
              ++i) {
@@ -133,29 +135,15 @@ int main(int argc, char** argv) {
           }
         }
         std::printf("  %.2f times: %s at place %zu instead of %s; packed %zu, legal %zu; %s\n",
-                    std::exp(losses.back()), started->tmpl->name.c_str(), started->place, chosen.c_str(),
-                    same, legal, shown_problem(op.name, problem).c_str());
+                    std::exp(loss), started->tmpl->name.c_str(), started->place, chosen.c_str(), same, legal,
+                    shown_problem(op.name, problem).c_str());
       }
-      double sum = 0, worst = 0;
-      std::size_t slow = 0;
-      for (const double loss : losses) {
-        sum += loss;
-        worst = std::max(worst, loss);
-        slow += loss > std::log(1.5) ? 1 : 0;
-      }
-      std::printf("%-16s %.3f times, %zu of %zu above 1.5, worst %.2f, %zu by default configs\n",
-                  op.name.c_str(), std::exp(sum / static_cast<double>(losses.size())), slow, losses.size(),
+      const double worst = losses.all.empty() ? 0 : std::ranges::max(losses.all);
+      std::printf("%-16s %s, worst %.2f, %zu by default configs\n", op.name.c_str(), losses.text().c_str(),
                   std::exp(worst), untuned_instead);
-      all.insert(all.end(), losses.begin(), losses.end());
+      of_all.all.insert(of_all.all.end(), losses.all.begin(), losses.all.end());
     }
-    double sum = 0;
-    std::size_t slow = 0;
-    for (const double loss : all) {
-      sum += loss;
-      slow += loss > std::log(1.5) ? 1 : 0;
-    }
-    std::printf("all: %.3f times, %zu of %zu above 1.5\n", std::exp(sum / static_cast<double>(all.size())),
-                slow, all.size());
+    std::printf("all: %s\n", of_all.text().c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "first_launches: %s\n", error.what());
     return 1;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "bench/generated_folder.h"
 #include "choose/nearest.h"
 #include "choose/winners_file.h"
 #include "generator/error.h"
@@ -97,10 +98,7 @@ class Judged {
 
 void write_fitted(const std::filesystem::path& folder, const std::string& device_name,
                   const std::string& rates_file, std::vector<std::string> names) {
-  const auto file = [&](std::string_view name) {
-    const std::filesystem::path path = folder / name;
-    return std::filesystem::exists(path) ? read_file(path) : std::string();
-  };
+  const GeneratedFolder file(folder);
   const std::vector<DeviceTable> tables = read_timing_tables(file, ops());
   const auto table = std::find_if(tables.begin(), tables.end(), [&](const DeviceTable& one) {
     return one.table.op == op_name && one.device.name == device_name;

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/generated_folder.h"
 #include "choose/nearest.h"
 #include "choose/select.h"
 #include "choose/timing_table.h"
 #include "choose/winners_file.h"
 #include "generator/ops.h"
 #include "kernel_file/find_op.h"
-#include "runtime/files.h"
 
 namespace tunesmith {
 namespace {
@@ -97,10 +97,7 @@ int main(int argc, char** argv) {
   using namespace tunesmith;
   try {
     const std::filesystem::path folder = argc > 1 ? argv[1] : "generated";
-    const auto file = [&](std::string_view name) {
-      const std::filesystem::path path = folder / name;
-      return std::filesystem::exists(path) ? read_file(path) : std::string();
-    };
+    const GeneratedFolder file(folder);
     const std::vector<std::string> wanted(argv + std::min(argc, 2), argv + argc);
     for (const DeviceTable& table : read_timing_tables(file, ops()))
       if (wanted.empty() || std::find(wanted.begin(), wanted.end(), table.table.op) != wanted.end())

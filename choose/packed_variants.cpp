@@ -31,6 +31,15 @@ struct ServingVariant {
 };
 using ServingVariants = std::map<std::string, ServingVariant>;  // by key
 
+// Adds what a choice costs on a problem. Of two choices that are one variant there the better comes first.
+ServingVariant& add(ServingVariants& all, PackedVariant variant, std::size_t problem, double cost) {
+  const std::string key = key_of(variant.spec());
+  ServingVariant& serving = all.try_emplace(key, ServingVariant{std::move(variant)}).first->second;
+  if (serving.costs.empty() || serving.costs.back().first != problem)
+    serving.costs.emplace_back(problem, cost);
+  return serving;
+}
+
 // Chooses variants greedily, the largest saving first. `cost` holds the problems' costs without any of them.
 // `judged_by_others`: a variant's largest saving does not count.
 std::vector<PortfolioVariant> what_saves_most(const ServingVariants& all, std::vector<double> cost,
@@ -119,6 +128,14 @@ std::vector<Problem> with_each_category(const Op& op, const std::vector<std::str
   return allowed;
 }
 
+bool has_own_text(const Op& op, const Problem& problem) {
+  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+    return parameter.is_computation &&
+           std::find(parameter.categories.begin(), parameter.categories.end(),
+                     problem.string(parameter.name)) == parameter.categories.end();
+  });
+}
+
 std::vector<PackedVariant> bases_of(const Op& op) {
   const Template& base = op.templates.front();
   std::vector<PackedVariant> bases;
@@ -157,11 +174,7 @@ std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
         cost.back() = std::min(worst, choice->cautious);
         break;
       }
-      PackedVariant one{&op, &tmpl, problem, choice->config};
-      auto& serving = all.try_emplace(key_of(one.spec()), ServingVariant{one}).first->second;
-      if (serving.costs.empty() ||
-          serving.costs.back().first != at)  // else it is two choices, the better first
-        serving.costs.emplace_back(at, choice->cautious);
+      add(all, {&op, &tmpl, problem, choice->config}, at, choice->cautious);
       if (++found == most_choices) break;
     }
   }
@@ -207,13 +220,8 @@ std::vector<PortfolioVariant> first_launch_portfolio(const Op& op, const Chooser
     if (its.empty() && !base) continue;
     const std::size_t at = cost.size();
     cost.push_back(std::min(worst, base.value_or(worst)));
-    for (const Served& one : its) {
-      const PackedVariant variant{&op, one.tmpl, problem, one.config};
-      auto& serving = all.try_emplace(key_of(variant.spec()), ServingVariant{variant}).first->second;
-      if (serving.costs.empty() || serving.costs.back().first != at)  // the better choice comes first
-        serving.costs.emplace_back(at, one.loss);
-      groups[one.group][one.config.text()] = &serving;
-    }
+    for (const Served& one : its)
+      groups[one.group][one.config.text()] = &add(all, {&op, one.tmpl, problem, one.config}, at, one.loss);
     of.push_back(&problem);
     served.push_back(std::move(its));
   }

@@ -19,6 +19,10 @@ bool compiles_in_numbers(const Op& op, const Template& tmpl);
 /// True if one of these constants of a template is a text that is no category, such as a user's expression.
 bool compiles_in_own_text(const Op& op, const Values& constants);
 
+/// True if the problem has a computation that is no category: a user's own expression, which always needs a
+/// compiler.
+bool has_own_text(const Op& op, const Problem& problem);
+
 /// Returns a complete problem for each allowed combination of these parameters' categories (types,
 /// functions); other parameters have their initial or least values.
 std::vector<Problem> with_each_category(const Op& op, const std::vector<std::string>& names);

@@ -43,7 +43,7 @@ std::string argument_text(const Op& op, const Work& work, const KernelArgument& 
         if constexpr (std::is_same_v<Type, ArgumentPointer> || std::is_same_v<Type, WorkspacePointer>) {
           return array_name(op, work, value);
         } else if constexpr (std::is_same_v<Type, BoxedArray>) {
-          return (value.walks.empty() ? "boxes of " : "pixels of ") +
+          return (value.walks() == 0 ? "boxes of " : "pixels of ") +
                  std::visit([&](const auto& pointer) { return array_name(op, work, pointer); }, value.array);
         } else if constexpr (is_array<Type>) {
           return "a struct of " + std::to_string(value.size() * sizeof(value[0])) + " bytes";

@@ -43,27 +43,27 @@ using ArrayPointer = std::variant<ArgumentPointer, WorkspacePointer>;
 /// encoded for each launch's pointers. CUDA wants the first element's address and all strides but the first,
 /// which is 1, in multiples of 16 bytes, and the first side of a box in 128 bytes.
 ///
-/// With `walks` the array is an image that windows step through (im2col): its dimensions are channels, those
-/// of the walks, and images; a box has the second dimension's side of pixels, one for each place of a window.
+/// If windows step through the array (im2col), it is an image: its dimensions are channels, those of the
+/// walks, and images; a box has the second dimension's side of pixels, one for each place of a window.
 struct BoxedArray {
   struct Dimension {
     std::int64_t extent = 1, stride = 1;  ///< in elements
     std::int64_t side = 1;                ///< of a box, at most 256
+    /// The walk of windows along an image's dimension: the places of their first elements, `windows` of them,
+    /// `step` elements apart, from `first`, which may be before the image. No windows: it is none's.
+    std::int64_t first = 0, windows = 0, step = 1;
+
+    /// How far the walk's last place is behind the dimension's last one, as CUDA counts it.
+    std::int64_t behind() const { return first + (windows - 1) * step + 1 - extent; }
   };
   ArrayPointer array;
   std::int64_t start = 0;          ///< the first element's place in the array
   std::int64_t element_bytes = 0;  ///< 1, 2 or 4
   std::vector<Dimension> dimensions;
 
-  /// The places of a window's first element along a dimension of an image: `count`, `step` elements apart,
-  /// from `first`, which may be before the image.
-  struct Walk {
-    std::int64_t first = 0, count = 1, step = 1;
-  };
-  std::vector<Walk> walks = {};
-  /// How far a walk's last place is behind the image's last one, as CUDA counts it.
-  std::int64_t behind(std::size_t walk) const {
-    return walks[walk].first + (walks[walk].count - 1) * walks[walk].step + 1 - dimensions[walk + 1].extent;
+  /// The dimensions that windows step along: 0, or those between the first and the last one.
+  std::size_t walks() const {
+    return dimensions.size() > 2 && dimensions[1].windows > 0 ? dimensions.size() - 2 : 0;
   }
   /// The range of `first` and behind(), and of the steps within a window, by the number of walks.
   static constexpr std::array<std::int64_t, 4> most_beyond = {0, 32768, 128, 16},

@@ -277,16 +277,17 @@ cudaError_t encode(TensorMap& map, const BoxedArray& boxed, void* first) noexcep
                                                               : CU_TENSOR_MAP_DATA_TYPE_UINT32;
   const auto rank = static_cast<cuuint32_t>(boxed.dimensions.size());
   CUresult code = CUDA_SUCCESS;
-  if (boxed.walks.empty()) {
+  if (boxed.walks() == 0) {
     code = encoder()(&map, type, rank, first, extents.data(), strides.data(), sides.data(), steps.data(),
                      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   } else {
     std::array<int, most> lower = {}, upper = {};
-    for (std::size_t w = 0; w < boxed.walks.size(); ++w) {
-      lower[w] = static_cast<int>(boxed.walks[w].first);
-      upper[w] = static_cast<int>(boxed.behind(w));
-      steps[w + 1] = static_cast<cuuint32_t>(boxed.walks[w].step);
+    for (std::size_t w = 0; w < boxed.walks(); ++w) {
+      const BoxedArray::Dimension& dimension = boxed.dimensions[w + 1];
+      lower[w] = static_cast<int>(dimension.first);
+      upper[w] = static_cast<int>(dimension.behind());
+      steps[w + 1] = static_cast<cuuint32_t>(dimension.step);
     }
     code = encoder_of_walks()(&map, type, rank, first, extents.data(), strides.data(), lower.data(),
                               upper.data(), sides[0], sides[1], steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,

@@ -51,16 +51,17 @@ struct alignas(BoxedArray::alignment) HostBoxes {
       : first(its_first),
         rank(static_cast<int>(boxed.dimensions.size())),
         element_bytes(int32(boxed.element_bytes)),
-        walks(static_cast<int>(boxed.walks.size())) {
+        walks(static_cast<int>(boxed.walks())) {
     for (std::size_t d = 0; d < boxed.dimensions.size(); ++d) {
       strides[d] = boxed.dimensions[d].stride * boxed.element_bytes;
       extents[d] = int32(boxed.dimensions[d].extent);
       sides[d] = int32(boxed.dimensions[d].side);
     }
-    for (std::size_t w = 0; w < boxed.walks.size(); ++w) {
-      firsts.at(w) = static_cast<short>(boxed.walks[w].first);
-      behind.at(w) = static_cast<short>(boxed.behind(w));
-      steps.at(w) = static_cast<short>(boxed.walks[w].step);
+    for (std::size_t w = 0; w < boxed.walks(); ++w) {
+      const BoxedArray::Dimension& dimension = boxed.dimensions[w + 1];
+      firsts.at(w) = static_cast<short>(dimension.first);
+      behind.at(w) = static_cast<short>(dimension.behind());
+      steps.at(w) = static_cast<short>(dimension.step);
     }
   }
 };

@@ -325,15 +325,6 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
 }
 
 #ifdef TUNESMITH_WITH_CUDA
-// True if the problem has a user's own expression, which always needs a compiler.
-bool has_own_text(const Op& op, const Problem& problem) {
-  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
-    return parameter.is_computation &&
-           std::ranges::find(parameter.categories, problem.string(parameter.name)) ==
-               parameter.categories.end();
-  });
-}
-
 // If nothing may be compiled, a problem starts with the best kernel that is in the library. This measures, on
 // drawn problems and by expected times, how much slower it is than the best choice. A default config, whose
 // time no table has, is not counted. Most filter banks and rank filters begin with their base, because the

@@ -144,9 +144,8 @@ std::string text_of(const KernelArgument& argument) {
     else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, BoxedArray>) {
       text << value.array.index() << ',' << value.start;
       for (const BoxedArray::Dimension& one : value.dimensions)
-        text << ',' << one.extent << ',' << one.stride << ',' << one.side;
-      for (const BoxedArray::Walk& one : value.walks)
-        text << ',' << one.first << ',' << one.count << ',' << one.step;
+        text << ',' << one.extent << ',' << one.stride << ',' << one.side << ',' << one.first << ','
+             << one.windows << ',' << one.step;
     } else if constexpr (requires { value.begin(); })
       for (const auto& one : value) text << one << ',';
     else

@@ -105,8 +105,7 @@ std::optional<double> largest_index(const Argument& argument, const Problem& pro
 }
 
 Watcher::Array watched(const std::string& name, const ProblemArrays::Array& array, const char* start) {
-  return {name, start, array.live.bytes(), array.element_bytes(),
-          array.record != nullptr ? &array.record->layout : nullptr};
+  return Watcher::Array::of(name, start, array.live.bytes(), array.dtype, array.record);
 }
 
 // Adds the arrays of the work's workspace.
@@ -251,14 +250,13 @@ std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const V
   std::vector<Watcher::Array> arrays;
   std::vector<void*> pointers;
   for (const Argument& argument : op_.arguments) {
-    const UserRecord* const record = record_of(op_, argument);
-    const std::int64_t number = bytes(argument.dtype(large)), size = elements(argument, large) * number;
+    const DType dtype = argument.dtype(large);
+    const std::int64_t size = elements(argument, large) * bytes(dtype);
     char* const start = memory.emplace_back(size).get();
     if (start == nullptr) return std::nullopt;
     if (const auto index = largest_index(argument, large))
-      memory.back().fill(pack(argument.dtype(large), std::vector{*index}));
-    arrays.push_back({argument.name, start, size, record != nullptr ? record->layout.bytes : number,
-                      record != nullptr ? &record->layout : nullptr});
+      memory.back().fill(pack(dtype, std::vector{*index}));
+    arrays.push_back(Watcher::Array::of(argument.name, start, size, dtype, record_of(op_, argument)));
     pointers.push_back(start);
   }
   char* const workspace = memory.emplace_back(work.workspace_bytes).get();

@@ -41,10 +41,8 @@ Watcher::Finding found_in(Device& device, const Op& op, const Problem& problem, 
       const std::string packed = pack(dtype, inputs[i]);
       device.upload(one.get(), packed.data(), size);
     }
-    const UserRecord* const record = record_of(op, argument);
-    arrays.push_back({argument.name, one.as<const char>(), size,
-                      record != nullptr ? record->layout.bytes : bytes(dtype),
-                      record != nullptr ? &record->layout : nullptr});
+    arrays.push_back(
+        Watcher::Array::of(argument.name, one.as<const char>(), size, dtype, record_of(op, argument)));
     pointers.push_back(one.get());
   }
   const DeviceMemory workspace(device, work.workspace_bytes);

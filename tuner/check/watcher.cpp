@@ -120,6 +120,12 @@ Watcher::Watcher() {
   };
 }
 
+Watcher::Array Watcher::Array::of(const std::string& name, const char* start, std::int64_t bytes, DType dtype,
+                                  const UserRecord* record) {
+  if (record == nullptr) return {name, start, bytes, tunesmith::bytes(dtype)};
+  return {name, start, bytes, record->layout.bytes, &record->layout};
+}
+
 void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool races, std::uint64_t most) {
   memory_ = memory;
   races_ = races;

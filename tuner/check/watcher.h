@@ -17,7 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernel_file/struct_layout.h"
+#include "generator/dtype.h"
+#include "kernel_file/user_kernel.h"
 #include "runtime/watch.h"
 #include "tuner/check/access_order.h"
 
@@ -31,6 +32,10 @@ class Watcher {
     std::int64_t bytes = 0;
     std::int64_t element = 1;               ///< bytes
     const StructLayout* structs = nullptr;  ///< of an array of structs: their members, which are told
+
+    /// Of an argument: its elements are the record's structs, or, without a record, numbers of the dtype.
+    static Array of(const std::string& name, const char* start, std::int64_t bytes, DType dtype,
+                    const UserRecord* record);
   };
   enum class FindingKind { none, race, outside, misaligned };
   struct Finding {

@@ -63,10 +63,13 @@ std::optional<BoxedArray> boxed_image(const Groups& groups, bool second, std::in
   view.dimensions = {{image->channels, 1}};
   std::int64_t least_stride = image->channels;  // what is nearer does not overlap
   for (const Image::Dimension& its : image->dimensions) {
-    view.dimensions.push_back({its.extent, its.stride});
-    view.walks.push_back({its.first, its.windows, its.step});
+    view.dimensions.push_back({.extent = its.extent,
+                               .stride = its.stride,
+                               .first = its.first,
+                               .windows = its.windows,
+                               .step = its.step});
     const std::int64_t most_beyond = BoxedArray::most_beyond.at(walks),
-                       behind = view.behind(view.walks.size() - 1);
+                       behind = view.dimensions.back().behind();
     if (its.step > BoxedArray::most_step || its.first < -most_beyond || its.first >= most_beyond ||
         behind < -most_beyond || behind >= most_beyond ||
         (its.in_window - 1) * its.step_in_window > BoxedArray::most_in_window.at(walks))

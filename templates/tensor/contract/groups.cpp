@@ -249,7 +249,7 @@ Groups::Groups(const Nest& nest, const std::vector<int>& finish)
   }
   count_channels_apart(m, &Digit::first);
   count_channels_apart(n, &Digit::second);
-  if (windowed_operand(*this) < 0) count_rows_apart();
+  count_rows_apart();
 }
 
 // Of an image without borders a window's neighbouring pixels are one index with their channels, although rows
@@ -273,13 +273,14 @@ void Groups::count_channels_apart(const Group& rows, Stride stride) {
 }
 
 // Rows of N that are in one piece in the output and in the second operand, but begin anywhere, are moved in
-// pieces of 16 bytes and stored whole if N has no other index: these are then the batch.
+// pieces of 16 bytes and stored whole if N has no other index: these are then the batch. Not of windows,
+// whose images are read otherwise.
 void Groups::count_rows_apart() {
   constexpr std::int64_t aligned = 4, least = 256;  // shorter rows fill too little of their tiles
   const auto row = std::find_if(n.begin(), n.end(), [](const Digit& digit) {
     return digit.out == 1 && digit.second == 1 && digit.extent % aligned != 0 && digit.extent >= least;
   });
-  if (row == n.end()) return;
+  if (row == n.end() || n.size() == 1 || windowed_operand(*this) >= 0) return;
   for (const Digit& digit : n)
     if (&digit != &*row && digit.extent > 1) batch.push_back(digit);
   n = {*row};

@@ -120,10 +120,9 @@ TEST(Boxes, OfPixelsFollowTheWindows) {
   const BoxedArray image = {.array = ArgumentPointer{1},
                             .element_bytes = 2,
                             .dimensions = {{channels, 1, channels},
-                                           {width, channels, pixels},
-                                           {height, width * channels},
-                                           {images, height * width * channels}},
-                            .walks = {{-2, columns, 2}, {-1, rows, 3}}};
+                                           {width, channels, pixels, -2, columns, 2},
+                                           {height, width * channels, 1, -1, rows, 3},
+                                           {images, height * width * channels}}};
   for (const auto& [first_image, across, down] :
        {std::tuple(0, 0, 0), std::tuple(0, 3, 4), std::tuple(1, 1, 2)}) {
     const std::string text = R"(#include "common/boxes.cuh"
