@@ -44,7 +44,8 @@ thirds UserKernelTest '(cli|kernel_file|tuner)/' $(names_in UserKernelTest tests
 thirds Flow '(choose|cli|tuner)/' $(names_in Flow tests/cli/flow_test.cpp)
 thirds docs cli/ $(grep -lx '```console' ./*.md ./*/*.md templates/*/*.md | sed 's#^\./##')
 thirds python '(python|tests/python)/' $(for file in tests/python/test_*.py; do file=${file##*/test_}; echo "${file%.py}"; done)
-[[ -z $left_out ]] || untested+='|^Install\.Packages$' # it runs where one of the two that unpack them does
+# It runs where one of the two that unpack them does: ctest forgets what -E leaves out, also as another test's fixture.
+[[ $untested != *AnOpOfOnesOwn* || $untested != *AConsumerFindsThePackage* ]] || untested+='|^Install\.Packages$'
 # Kernels are packed for the host, for one of five GPUs, and for the GPU whose kernels others run too, which is enough for all tests of dispatch.
 # Of the GPUs' bases a fifth has its turn, one of each width of transpose. Only the names of the others, of winners and of portfolios are packed, and the tests compile those
 # that they use: this saves some minutes of NVRTC. Budgets are in units of calibrate().
