@@ -97,7 +97,7 @@ TEST_F(Nvrtc, GivesUpWhenNobodyWaitsAnyMore) {
   const Compilation stopped = toolchain_->compile(slow, {.stop = stop.get_token()});
   EXPECT_FALSE(stopped.ok);
   EXPECT_THAT(stopped.log, HasSubstr("no longer needed"));
-  EXPECT_LT(stopped.milliseconds, 2000);
+  EXPECT_LT(stopped.milliseconds, 10000);  // a whole compilation takes longer
 }
 
 // A process may end while its dispatcher still compiles for its plans: NVRTC's exit handlers remove data that

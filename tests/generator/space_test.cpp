@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <iostream>
 #include <iterator>
@@ -87,13 +88,13 @@ std::vector<Axis> digits(int count) {
   return axes;
 }
 
-// The seconds that `work` takes on a machine that may be busy with other work: the best of three.
+// The processor's seconds that `work` takes, the best of three: the machine may be busy with other work.
 double seconds_of(const std::function<void()>& work) {
   double best = 1e9;
   for (int n = 0; n < 3; ++n) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     work();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
   return best;
 }

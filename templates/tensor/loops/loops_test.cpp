@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,38 @@ TEST(TensorLoops, CountWideWhereAnArrayIsBeyond31Bits) {
   };
   EXPECT_EQ(narrow_counters("96x84x84x84x96"), 0U);
   EXPECT_GT(narrow_counters("6x84x84x84x96"), 4U);
+}
+
+// A loop whose end is a minimum is copied an even number of times (loops_text.cpp says why).
+TEST(TensorLoops, HaveNoOddCopiesOfLoopsThatEndAtAMinimum) {
+  const Op& op = find_op("tensor");
+  const Template& tmpl = find_template(op, "loops");
+  static const std::regex loop(R"(#pragma unroll (\d+)\n *for \(Place \w+ = [^;]*; \w+ < ([^;]*);)");
+  int minima = 0, copied = 0;
+  for (const char* const line : {"expression=\"o[n,b,c,d] += x[n,e,c+f-1,d+g-1] * w[b,e,f,g]\" "
+                                 "extents=1x40x12x32x37x3x3 zero_outside=x",
+                                 "expression=\"y[i] += a[i,k] * x[k]\" i=13 k=70001",
+                                 "expression=\"y[i] max= a[i,k,l]\" i=99 k=77 l=5"}) {
+    const Problem problem = complete_problem(op, Problem::parse(line));
+    std::vector<Config> configs = tmpl.space(problem).sample(60, 3);
+    for (const char* const unroll : {"48", "64", "96", "160", "1024"})
+      for (const char* const rest :
+           {" SPLIT=4 THREAD_Y=8 THREAD_Z=4 REDUCE=1", " SPLIT=4 REDUCE=1", " SPLIT=8"})
+        if (auto config = tmpl.space(problem).first(Values::parse("UNROLL=" + std::string(unroll) + rest)))
+          configs.push_back(*config);
+    for (const Config& config : configs) {
+      const std::string text = render(op, tmpl, problem, config, "sm_90a").text;
+      for (std::sregex_iterator its(text.begin(), text.end(), loop), none; its != none; ++its) {
+        const int copies = std::stoi((*its)[1].str());
+        if ((*its)[2].str().find_first_not_of("0123456789") == std::string::npos) continue;
+        ++minima;
+        copied += copies > 1;
+        EXPECT_TRUE(copies == 1 || copies % 2 == 0) << config.values().text() << ": " << its->str();
+      }
+    }
+  }
+  EXPECT_GT(minima, 50);
+  EXPECT_GT(copied, 5);
 }
 
 TEST(TensorLoops, OfKnownExpressionsAreRightInEachForm) {
