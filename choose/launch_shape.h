@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a variant launches on a problem, as coordinates of its time beside those of the problem: a template's
-// guess or way has another tile for each size, so that near problems may have very different launches.
+// The launches of a variant on a problem, as coordinates of its time beside those of the problem: a
+// template's guess or way has another tile for each size, so that near problems may have very different
+// launches.
 #pragma once
 
 #include <array>

@@ -39,7 +39,7 @@ Values without(const Values& values, std::string_view a, std::string_view b) {
   return rest;
 }
 
-// Of the configs that it is shown, the nearest to the wanted values; of several as near the first.
+// Keeps the config nearest to the wanted values among those that it is shown; the first of several as near.
 class NearestConfig {
  public:
   NearestConfig(const Values& wanted, const Nearness& nearness) : wanted_(wanted), nearness_(nearness) {}

@@ -96,7 +96,7 @@ bool is_guess_or_way(const Op& op, const TimingTable::Variant& variant) {
   return is_guess_or_way(op, variant.template_name, variant.config);
 }
 
-// Of an op with kinds, returns the table with each variant's times as those of what it is adapted to on the
+// Returns the table of an op with kinds with each variant's times as those of what it is adapted to on the
 // anchors of the kinds in which it is good somewhere. Others are left out, since each costs time on all
 // anchors, but the base, the templates' guesses and those of `always`, which get times of all kinds.
 TimingTable adapted_table(const TimingTable& measured, const Op& op, const DeviceFacts& device,

@@ -75,7 +75,7 @@ double loss_of(const TimeModel::Estimate& estimate) {
   return std::exp(estimate.slowdown + estimate.deviation * estimate.deviation / 2) - 1;
 }
 
-// What a winner launches on its own problem, on the device where it won.
+// Returns a winner's launches on its own problem, on the device where it won.
 LaunchShape launch_of_winner(const Op& op, const Candidate& one) {
   for (const Template& tmpl : op.templates) {
     if (tmpl.name != one.template_name || why_not(tmpl, one.problem, one.device)) continue;

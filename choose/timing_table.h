@@ -21,7 +21,7 @@ namespace tunesmith {
 /// missing weight has its initial value.
 using Weights = std::map<std::string, double, std::less<>>;
 
-/// What a variant launches on a problem (launch_shape.h), in eighths of an octave: the threads of all
+/// A variant's launches on a problem (launch_shape.h), in eighths of an octave: the threads of all
 /// launches, the operations of each thread, the number of launches, and the threads of a block of the
 /// largest.
 inline constexpr std::size_t launch_numbers_in_shape = 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tunesmith check` says of its variants.
+// The sentences of `tunesmith check` on its variants.
 #pragma once
 
 #include <cstddef>

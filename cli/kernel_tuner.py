@@ -716,7 +716,7 @@ class Replaced(ast.NodeTransformer):
 
 
 def as_rule(body, values):
-    """What a function's statements return, as one expression of Python: each `if` decides between the rests."""
+    """Returns the value of a function's statements as one expression of Python: each `if` decides between the rests."""
     for n, node in enumerate(body):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue  # a docstring
@@ -1032,7 +1032,7 @@ class Description:
             self.arrays.append((name, [self.sized(one) or "?" for one in extents], "constant", None))
 
     def held(self, value):
-        """What an array of indices holds: integers below a size."""
+        """Returns the range of an array of indices: integers below a size."""
         if (
             not isinstance(value, Array)
             or value.holds not in ("scaled", "sorted")

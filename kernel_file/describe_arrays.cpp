@@ -283,7 +283,7 @@ void Describer::find_indices() {
         other.extents = {new_size(other.name + "_size")};
         other.comment = "its indices are elements of " + one.name;
       }
-      // What lies behind the last row is where it ends.
+      // The element behind those of the rows is where the last row ends.
       if (is_range && one.extents.size() == 1 && one.extents[0] != "?" &&
           one.extents[0].find("+ 1") == std::string::npos && sizes_.contains(one.extents[0]))
         one.extents[0] += " + 1";
@@ -347,7 +347,7 @@ void Describer::find_symbols() {
     if (array.extents.empty()) array.extents = {"?"};
     arrays_.push_back(std::move(array));
   }
-  // What atomic operations count would go on from launch to launch.
+  // A counter of atomic operations would go on from launch to launch.
   for (const DeviceVariable& one : device_variables(reached_)) {
     const std::regex counted("\\batomic\\w+\\s*\\(\\s*&\\s*" + one.name + "\\b");
     const std::regex set("\\b" + one.name + R"((?:\s*\[[^\]]*\])?\s*=(?!=))");

@@ -433,7 +433,7 @@ void Describer::settle_arrays_by_grid() {
   const bool has_threads = std::any_of(arrays_.begin(), arrays_.end(), is_by_thread) && block_.size() == 1 &&
                            block_.front() != "?";
   if (!grid || (!has_threads && std::none_of(arrays_.begin(), arrays_.end(), is_by_block))) return;
-  // What a block adds up depends on its size and on the number of blocks.
+  // A block's sum depends on its size and on the number of blocks.
   std::set<std::string> used;
   gather_names(*grid, used);
   for (const std::string& one : block_)

@@ -115,7 +115,7 @@ std::string settings_of(const DescriptionFacts& facts, const Config& config, boo
   return lines;
 }
 
-// What is rounded to a shorter type may be off by that type's tolerance.
+// A result that is rounded to a shorter type may be off by that type's tolerance.
 double permitted_times(const DescriptionFacts& facts, const Problem& problem, const Values& config) {
   double times = 1;
   for (const DescribedArray& array : facts.description.arrays) {

@@ -50,7 +50,7 @@ struct DescribedArray {
   bool is_zeroed = false;     ///< an output or a workspace that is set to zero before the launches
   /// Its contents in checks: the first on the problem, all on small problems. Empty: the usual numbers.
   std::vector<DescribedValues> values = {};
-  /// Of an array of structs, whose dtype is u8: the struct as the kernel spells it, its layout, and `values`
+  /// For an array of structs, whose dtype is u8: the struct as the kernel spells it, its layout, and `values`
   /// of each member instead of its own.
   std::string record_type = {};
   StructLayout record = {};

@@ -373,7 +373,7 @@ std::optional<Expression> IndexBounds::bound_of(const Expression& index, int dep
   return defined == nullptr ? std::nullopt : bound_of(*defined, depth + 1);
 }
 
-// Of i + 4 * n it is n + 4 * n, and of row * stride + i it is (rows - 1) * stride + n: one more than the
+// For i + 4 * n it is n + 4 * n, and for row * stride + i it is (rows - 1) * stride + n: one more than the
 // largest index.
 std::optional<Expression> IndexBounds::flat_extent(const Expression& index, int depth) const {
   if (depth > most_substitutions || index.kind != Form::binary || index.word != "+") return std::nullopt;

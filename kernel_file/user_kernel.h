@@ -41,7 +41,7 @@ struct UserMetric {
 struct UserRecord {
   std::string type;
   StructLayout layout;
-  /// What each member holds in checks, as Argument::usual and Argument::contents.
+  /// The contents of each member in checks, as Argument::usual and Argument::contents.
   std::vector<std::optional<Contents>> usual;
   std::vector<std::vector<Contents>> contents;
 };

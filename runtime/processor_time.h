@@ -29,7 +29,7 @@ class ProcessorLimit {
   bool is_over();
   /// It is not over before this moment.
   Clock::time_point next_look() const { return next_look_; }
-  /// What is_over() found: "20 s of processor time", or "400 s", by the clock.
+  /// Returns the limit that is_over() found: "20 s of processor time", or "400 s", by the clock.
   std::string passed() const;
 
  private:

@@ -23,7 +23,7 @@ struct PtxInstruction {
   bool takes_vectors = false;
 };
 
-// What says which caches keep a load or store, and how many ptx_registers it has.
+// Modifiers that say which caches keep a load or store, and how many ptx_registers it has.
 #define TUNESMITH_HINTS                                                                             \
   "?weak/ca/cg/cs/lu/cv/wb/wt/L1::evict_normal/L1::evict_unchanged/L1::evict_first/L1::evict_last/" \
   "L1::no_allocate/L2::evict_normal/L2::evict_first/L2::evict_last/L2::64B/L2::128B/L2::256B/"      \

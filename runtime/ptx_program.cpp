@@ -81,7 +81,7 @@ class ProgramReader {
   void fail(const std::string& why) {
     if (made_.problem.empty()) made_.problem = why;
   }
-  // What stands there up to the end of the statement, for a sentence.
+  // Returns the text up to the end of the statement, for a sentence.
   std::string rest() const {
     std::string words;
     for (std::size_t at = at_; at < text_.size() && text_[at] != ';' && words.size() < 60; ++at)

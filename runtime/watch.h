@@ -15,7 +15,7 @@ class Executable;
 class Toolchain;
 
 /// An operation that is atomic_in_block (atomicAdd_block) is none beside other blocks.
-/// What is read as constant, no thread of the launch may write (__ldg).
+/// No thread of the launch may write what is read as `constant` (__ldg).
 enum class AccessKind : int {
   read,
   write,

@@ -5,7 +5,7 @@ set -euo pipefail
 export PATH  # if it is unset, bash has a default, but its children do not
 export HOME="${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# What builds of all checkouts share, each file by what it is made of: packed kernels, and those of the tests.
+# Builds of all checkouts share this folder, each file by what it is made of: packed kernels, and those of the tests.
 kept=${TUNESMITH_KEPT:-${XDG_CACHE_HOME:-$HOME/.cache}/tunesmith_build}
 
 say() { printf '\n== %s\n' "$*"; }

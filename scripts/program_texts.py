@@ -94,7 +94,7 @@ def all_of(command: Command) -> list[Command]:
 
 
 def shown(item: Item) -> tuple[str, str]:
-    """What a reader types, and the default."""
+    """Returns the text that a reader types, and the default."""
     kind, _, default = item.kind.partition("=")
     kind = kind.replace("REQUIRED", "").strip()
     named = item.names[-1].startswith("-")

@@ -47,7 +47,7 @@ thirds python '(python|tests/python)/' $(for file in tests/python/test_*.py; do 
 # It runs where one of the two that unpack them does: ctest forgets what -E leaves out, also as another test's fixture.
 [[ $untested != *AnOpOfOnesOwn* || $untested != *AConsumerFindsThePackage* ]] || untested+='|^Install\.Packages$'
 # Kernels are packed for the host, for one of five GPUs, and for the GPU whose kernels others run too, which is enough for all tests of dispatch.
-# Of the GPUs' bases a fifth has its turn, one of each width of transpose. Only the names of the others, of winners and of portfolios are packed, and the tests compile those
+# A fifth of the GPUs' bases has its turn, one of each width of transpose. Only the names of the others, of winners and of portfolios are packed, and the tests compile those
 # that they use: this saves some minutes of NVRTC. Budgets are in units of calibrate().
 spend "build" 340 build cuda -DTUNESMITH_WERROR="${TUNESMITH_WERROR:-OFF}" -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named \
   "-DTUNESMITH_TARGETS=host;sm_80;sm_90a" "-DTUNESMITH_BASES=${TUNESMITH_TEST_TURN:+$((TUNESMITH_TEST_TURN % 5))/5}" "-DTUNESMITH_TESTS_LEFT_OUT=$left_out" -DTUNESMITH_PYTHON="${python_for_tests:+ON}" \

@@ -31,7 +31,7 @@ class Memo {
   /// arrays in ordinary memory.
   nb::object launch(const nb::tuple& args, const nb::dict& kwargs, const nb::callable& default_device);
 
-  /// What the call is known by; None: calls with such arguments are not recorded.
+  /// The key of the call; None: calls with such arguments are not recorded.
   nb::object key(const nb::tuple& args, const nb::dict& kwargs) const;
 
   /// Records a call, if it did nothing but launch. `key`: key() before the call, which still has to be that

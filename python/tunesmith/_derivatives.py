@@ -37,7 +37,7 @@ def _as(like: Tensor, gradient: Tensor | None) -> Tensor | None:
 
 
 def _folded(padded: Tensor, before: Sequence[int], shape: Sequence[int], mode: str) -> Tensor:
-    """What _extended() does, transposed: what lies outside is added to the elements that it repeats."""
+    """Transposes _extended(): elements outside are added to those that they repeat."""
     for axis, (start, extent) in enumerate(zip(before, shape)):
         count = int(padded.shape[axis])
         if count == extent:

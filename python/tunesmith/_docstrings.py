@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# What parameters mean, and the functions in whose docstrings these words are added.
+# The meaning of parameters, and the functions in whose docstrings these words are added.
 _parameters = {
     "axis": "axis: a whole number, below 0 from the last one, or a tuple of them; None: all.",
     "one": "axis: a whole number, below 0 from the last one; None: of the flattened array.",

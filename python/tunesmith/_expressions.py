@@ -450,7 +450,7 @@ _most_types = 256
 
 
 class _Form:
-    """What a function, or an expression, was read as, and the calls that were recorded of it. Threads share it: it is replaced as a whole."""
+    """A function, or an expression, as it was read, and the calls that were recorded of it. Threads share it: it is replaced as a whole."""
 
     reader: Reader | None = None  # of a Python function
     tree: Tree | None = None  # likewise
@@ -637,7 +637,7 @@ class Vectorized:
         """The form for the present values of the names outside of the function; it is read again if one has changed."""
         form = self._form
         if form.reader is not None and form.reader.changed():
-            # Of threads that read it at the same time, the last one counts: if a value has changed since, the next call reads it again.
+            # If threads read it at the same time, the last one counts: if a value has changed since, the next call reads it again.
             self._form = form = _Form(form.reader.function)
         return form
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What surrounds a public function: the error for a keyword that it does not have, which names the one that other libraries' users mean, and for
+"""Wraps a public function: the error for a keyword that it does not have, which names the one that other libraries' users mean, and for
 functions that are not recorded the kind of the result."""
 
 from __future__ import annotations

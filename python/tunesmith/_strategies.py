@@ -13,7 +13,7 @@ Config = dict[str, Any]
 
 
 class Strategy(Protocol):
-    """What a search needs of a strategy: an object that is made for a SearchSpace. An exception ends the search with its text."""
+    """A strategy as a search asks it: an object that is made for a SearchSpace. An exception ends the search with its text."""
 
     def ask(self) -> Mapping[str, Any] | None:
         """The next config; None: a random one."""

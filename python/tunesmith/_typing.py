@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a type checker sees of the functions of arrays: NumPy's array gives numpy.ndarray, and an array of PyTorch, CuPy or JAX gives one of its own class.
+"""The types of functions of arrays for a type checker: NumPy's array gives numpy.ndarray, and an array of PyTorch, CuPy or JAX gives one of its own class.
 
 Each decorator is named for the function's first parameter; the others stay as they are annotated. Lists, numbers and what a checker does not know
 give Any, and so does a reduction of all of a NumPy array, which is a NumPy number or, with keepdims, an array. (With an axis of a one-dimensional

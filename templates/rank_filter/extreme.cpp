@@ -94,7 +94,7 @@ Space space(const Problem& problem) {
 // One launch: windows of `window` rows and `taps` columns.
 Launch launch(const Problem& problem, const Config& c, const Extents3& image, std::int64_t window,
               std::int64_t taps) {
-  // As few tiles as possible, of about the same width.
+  // The tiles are as few as possible, of about the same width.
   const std::int64_t widest = widest_tile(problem, c, taps), tiles_x = ceil_divide(image.x, widest);
   const std::int64_t tile_x = std::min(widest, round_up(ceil_divide(image.x, tiles_x), 16));
   const std::int64_t run = round_up(c[RUN], extreme_batch(window, c[BATCH])),

@@ -262,7 +262,7 @@ Work work(const Problem& problem, const Config& config, const DeviceFacts& devic
   std::vector<std::int64_t> words = program.words;
   words.resize(words_at_launch, 0);
   arguments.emplace_back(std::move(words));
-  // As many blocks as fill the device; they walk the rows in strides.
+  // The blocks are as many as fill the device; they walk the rows in strides.
   const std::int64_t most_blocks = multiprocessors_to_fill(device) * std::int64_t{16};
   const std::int64_t rows_at_once = layout.threads / layout.team;
   return {.steps = {Launch{.kernel = "rows_base",

@@ -28,8 +28,8 @@ Work base_work(const Problem& problem, const Config& config, const DeviceFacts& 
   const bool alone = is_alone(d);
   const bool is_for_warp = d.length <= 1024 || (d.lines() >= 4096 && d.length <= 32768);
   const std::int64_t team = alone ? 1 : is_for_warp ? 32 : block;
-  // As many parts as give each multiprocessor 1024 threads and are worth a second launch. Each part adds up
-  // the totals of the parts before it.
+  // The parts are as many as give each multiprocessor 1024 threads and are worth a second launch. Each part
+  // adds up the totals of the parts before it.
   const std::int64_t least = alone ? 128 : team * base_items;
   const std::int64_t wanted =
       std::min<std::int64_t>(1024, 1024 * multiprocessors_to_fill(device) / team / d.lines());

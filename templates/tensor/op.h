@@ -27,7 +27,7 @@ DType out_dtype(const Problem& problem);
 /// A kernel's code for the types Compute and Out, and for the conversion of a computed value to an element.
 std::string types_code(const Problem& problem);
 
-/// What a problem accepts of products of f32: full is none but a rounding of f32, the others the error of
+/// The error of products of f32 that a problem accepts: full is that of a rounding of f32, the others that of
 /// factors that are rounded to the 11 bits of TF32, or to the 8 of BF16. Stored problems have full or tf32:
 /// nothing is computed with fewer bits.
 enum class Accuracy : std::uint8_t { full, tf32, bf16 };

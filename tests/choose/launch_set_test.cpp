@@ -135,7 +135,7 @@ TEST(LaunchSet, ChoicesComeInTheirOrderThenTheBase) {
       << "a favourite comes before all others";
 }
 
-// What was packed for another problem stands in for a choice without a binary, the nearest first, before a
+// A config packed for another problem stands in for a choice without a binary, the nearest first, before a
 // choice that is expected to be slower.
 TEST(LaunchSet, ANearConfigWithABinaryStandsIn) {
   const Template& vector = find_template(smooth(), "vector");

@@ -214,7 +214,7 @@ TEST(Exchange, SecondsOfAnOwnDatabaseAreThoseOfTheFirstVerdict) {
   EXPECT_THAT(scratch.tunesmith("replay t.csv" + how).err, HasSubstr("1 of 1 verdicts have no compile time"));
 }
 
-// Of samples 1, 2, 3 and 6 us the mean is 3, the variance 14/3, and the quartiles are 1.75 and 3.75.
+// Samples 1, 2, 3 and 6 us have the mean 3, the variance 14/3, and the quartiles 1.75 and 3.75.
 TEST(Exchange, NvbenchsFileHasAStatePerVariantAndProblem) {
   const Scratch scratch;
   Store store = Store::open(scratch.path() / "tunesmith.db", Store::Mode::create);

@@ -14,7 +14,7 @@
 
 namespace tunesmith {
 
-/// Of all sources of a test program.cpp alone contains the program's path, so that a compiler cache serves
+/// Only program.cpp of a test's sources contains the program's path, so that a compiler cache serves
 /// each folder.
 extern const char* const program_path;
 /// The program in a command of Scratch::shell().

@@ -9,7 +9,7 @@ command -v doxygen >/dev/null || { echo "doxygen is not installed (Debian: doxyg
 set -e
 "$root/scripts/site.sh" "$1"
 page=$root/build/site/html
-# What a reader looks for is there, and nothing is fetched from elsewhere.
+# The pages have the names that a reader looks for, and fetch nothing from elsewhere.
 grep -q 'id="tunesmith.ndimage.gaussian_filter"' "$page/reference/python/ndimage.html"
 grep -q 'DispatcherOptions' "$page/reference/cpp/dispatcher.html"
 grep -q 'tunesmith_plan_launch' "$page/reference/c.html"

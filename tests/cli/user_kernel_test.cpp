@@ -1094,7 +1094,7 @@ TEST_F(UserKernelTest, WhatTheCompilerCannotMakeForTheWatchIsSaidOnce) {
   EXPECT_THAT(scratch.tunesmith(check).out, Not(HasSubstr("not watched")));
 }
 
-// What the host does not run of inline PTX is named; what it runs is checked.
+// Inline PTX that the host does not run is named; the rest is checked.
 TEST_F(UserKernelTest, InlinePtxIsChecked) {
   const std::string check = "check twice.cu --device host --random 0 --problem n=1000";
   const std::string twice_by_ptx =
@@ -1798,7 +1798,7 @@ TEST_F(UserKernelTest, PrecisionMayBeAnAxis) {
               HasSubstr("better is \"more\"; give \"smaller\" or \"larger\"."));
 }
 
-// What one lane has looked at before an atomic operation, another one may have changed.
+// A value that one lane has looked at before an atomic operation, another one may have changed.
 TEST_F(UserKernelTest, AtomicOperationsThatLookBeforeAreFound) {
   const auto check = [&](const std::string& body) {
     write(
@@ -1867,7 +1867,7 @@ TEST_F(UserKernelTest, AGridMayWaitForAllItsBlocks) {
   EXPECT_EQ(atomic.exit_code, 1) << "the sum is stored by an ordinary store";
 }
 
-// What a launch writes is no constant, and what a loop does not end at may be large.
+// A variable that a launch writes is no constant, and a size at which no loop ends may be large.
 TEST_F(UserKernelTest, ConstantsAndLargeSizesAreChecked) {
   const std::string check = "check twice.cu --device host --random 0 --problem n=1000";
   write(twice("if (i < n) { y[i] = 2 * x[i]; if (i == 0 && PART == 2) y[i] = __ldg(&y[i]); }", compared));

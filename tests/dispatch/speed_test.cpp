@@ -77,7 +77,8 @@ TEST_F(Speed, ThreadsLookUpWithoutSlowingEachOther) {
   map[text] = 1;
   std::size_t found = 0;
   const auto look_into_map = [&] { found += map.count(text); };
-  // As a multiple of a look-up in the map; the processor's speed changes, so both are measured again.
+  // The time counts as a multiple of a look-up in the map; the processor's speed changes, so both are
+  // measured again.
   const auto least_ratio = [&](const auto& call, double most) {
     double least = 1e9;
     for (int attempt = 0; attempt < 5 && least >= most; ++attempt) {

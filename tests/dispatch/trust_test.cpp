@@ -97,7 +97,7 @@ TEST_F(TrustTest, WhatOthersMayWriteIsNotUsed) {
   EXPECT_TRUE(uses_the_winner(options())) << "in a sticky folder nobody replaces another's file";
 }
 
-// As in ssh, the file that the name leads to counts, and all folders above the file and above the name.
+// The file that the name leads to counts, as in ssh, and all folders above the file and above the name.
 TEST_F(TrustTest, LinksAreFollowedAndAllFoldersCount) {
   tune(winner_);
   const std::filesystem::path inner = folder_ / "open" / "inner", link = folder_ / "link.db";

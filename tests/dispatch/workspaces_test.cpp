@@ -265,7 +265,7 @@ TEST_F(WorkspacesTest, AGraphThatIsGoneLeavesItsMemoryToTheNext) {
   destroy(graph);
   cuda.captures[stream(1)] = {&graph, {}};
   EXPECT_EQ(fills_of([&] { EXPECT_EQ(launch(4000, 400, stream(1)), kept); }), 1);
-  // What is larger takes the place of what is spare.
+  // A larger workspace takes the place of a spare one.
   cuda.captures.clear();
   destroy(graph);
   const std::size_t before = cuda.memory.size();

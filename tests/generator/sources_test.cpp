@@ -43,7 +43,29 @@ TEST(Sources, NameTheirLicense) {
   EXPECT_GT(read, 1000);
 }
 
-// As the table of folders in CONVENTIONS.md has it. The command line and Python are above all others.
+// A comment is a sentence with a subject, and begins with that.
+TEST(Sources, BeginCommentsWithASubject) {
+  constexpr int most = 20;  // may only become fewer
+  std::vector<std::string> folders = product_folders(source_folder);
+  for (const char* folder : {"bench", "examples", "scripts", "tests"}) folders.emplace_back(folder);
+  const std::regex begins("(//+<?|#|\"\"\") *(What|Of|Whether) ");
+  std::string found;
+  int comments = 0;
+  for (const std::string& folder : folders) {
+    for (const fs::path& path : files_of(folder, {".cpp", ".h", ".cu", ".cuh", ".inl", ".py", ".sh"})) {
+      std::ifstream file(path);
+      for (std::string text; std::getline(file, text);) {
+        if (text.find_first_of("/#\"") == std::string::npos || !std::regex_search(text, begins)) continue;
+        ++comments;
+        found += path.string() + ": " + text + "\n";
+      }
+    }
+  }
+  EXPECT_LE(comments, most) << found;
+}
+
+// The floors are those of the table of folders in CONVENTIONS.md. The command line and Python are above all
+// others.
 TEST(Sources, IncludeNoFolderBelowTheirs) {
   const std::map<std::string, std::set<std::string>> allowed = {
       {"generator", {}},

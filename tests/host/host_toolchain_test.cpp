@@ -24,7 +24,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// What a kernel named "kernel" writes to its one argument.
+// Returns the value that a kernel named "kernel" writes to its one argument.
 int written_by(const Source& source, const Compilation& compiled) {
   Launch launch{.kernel = "kernel", .arguments = {ArgumentPointer{0}}};
   int out = -1;

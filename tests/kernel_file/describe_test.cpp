@@ -53,7 +53,7 @@ const std::string product =
     "  cudaMalloc(&b, k * n * sizeof(double));\n  cudaMalloc(&c, m * n * sizeof(double));\n"
     "  launch(a, b, c, m, n, k);\n}\n";
 
-// As tuners have kernels: constants from outside, no host code.
+// Tuners have kernels so: constants from outside, no host code.
 const std::string of_tuner =
     "__constant__ float weights[5];\n#if use_cache == 1\n#define LOAD(x) __ldg(&(x))\n#else\n#define LOAD(x) "
     "x\n#endif\n"

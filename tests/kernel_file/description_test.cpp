@@ -870,7 +870,7 @@ TEST(Description, MetricsAreComputedFromATime) {
   EXPECT_DOUBLE_EQ(value(1), -(1000 - 4.5) / 65 * 2);
   EXPECT_DOUBLE_EQ(value(2), 1000 * 8 / 2e-6 / 1e9);
   EXPECT_THROW(made->metrics[1].value(problem, Values::parse("VECTOR=1"), 1), Error);
-  // What is told of a time does not decide what is right.
+  // Words about a time do not decide what is right.
   const auto plain = described_op(text_of(good), {});
   EXPECT_EQ(made->op.preamble(problem), plain->op.preamble(problem));
   struct Refused {

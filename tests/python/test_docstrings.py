@@ -157,7 +157,7 @@ def test_a_checker_sees_arrays_of_the_callers_kind(tmp_path):
         elif words[0] not in found or found == "Any":
             unlike.append((lines[number - 1], found))
     assert not unlike, unlike
-    # Of functions with several types, that of the first.
+    # A function with several types counts by its first one.
     of_functions = [seen[str(number)].split(", def (")[0] for number in range(6 + len(asked), 1 + len(lines))]
     vague = [
         name

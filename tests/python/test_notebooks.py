@@ -89,7 +89,7 @@ def test_it_runs_and_prints_what_it_keeps(path, tmp_path, monkeypatch):
 
 
 def test_they_are_small_and_plain():
-    """Of notebook format 4.5, with unique ids of cells, without pictures and traces of a run."""
+    """Notebooks have format 4.5, unique ids of cells, and no pictures and traces of a run."""
     paths = list(folder.glob("*.ipynb"))
     assert len(paths) >= 2
     for path in paths:

@@ -34,7 +34,7 @@ def test_tuning_finds_winners_and_they_are_used(tmp_path, capfd):
 
 
 class Tqdm:
-    """What is used of tqdm's bar."""
+    """The part of tqdm's bar that is used."""
 
     def __init__(self, desc, unit, dynamic_ncols):
         self.desc, self.unit, self.total, self.n, self.postfix, self.said, self.closed = (

@@ -213,7 +213,7 @@ TEST_P(KindTables, ATableIsTheSameWhenItIsReadAgain) {
   EXPECT_EQ(read.solved_from, solution_key(op(), read));
 }
 
-// What a config is on its own problem is the config itself; but a form's number has no meaning elsewhere.
+// On its own problem a config is adapted to itself; but a form's number has no meaning elsewhere.
 TEST_P(KindTables, ALegalConfigIsAdaptedToItself) {
   std::size_t compared = 0;
   std::uint64_t seed = 20;
@@ -332,7 +332,7 @@ TEST_P(KindTables, AKindOfWhichOnlyTheBaseIsKnownIsNoKind) {
   EXPECT_TRUE(portfolio_table(op(), h200(), times).anchors.empty());
 }
 
-// What users compute with tensor is among the problems of a table: all layouts and shapes of products, images
+// A table's problems have what users compute with tensor: all layouts and shapes of products, images
 // and permutations, each in the types of most users.
 TEST(TensorSamples, HaveWhatUsersHave) {
   const Op& op = find_op("tensor");

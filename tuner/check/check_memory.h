@@ -17,8 +17,8 @@ namespace tunesmith {
 
 struct CheckArray {         // of one argument; empty members do not apply
   std::span<char> initial;  ///< of an input or inout, in its dtype
-  /// Of an output or inout, of one of its fields (fields.h) after the other; 64-bit integers if is_exact()
-  /// (check_data.h).
+  /// The values of an output or inout, one of its fields (fields.h) after the other; 64-bit integers if
+  /// is_exact() (check_data.h).
   std::span<double> expected;
   std::span<char> permitted;  ///< of an output or inout, of each field as pack_permitted() writes them
 };

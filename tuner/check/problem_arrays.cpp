@@ -147,7 +147,7 @@ std::string ProblemArrays::written_beyond() const {
   return beyond;
 }
 
-// Of structs the first wrong number is that of the first wrong struct.
+// The first wrong number of an array of structs is that of the first wrong struct.
 Comparison ProblemArrays::compare(std::size_t argument) const {
   const Array& array = arrays_[argument];
   Comparison all;

@@ -45,7 +45,7 @@ class ProblemArrays {
     std::optional<DeviceMemory> expected, permitted;  // of an output or inout
     std::optional<DeviceMemory> permitted_more;       // the multiple of it that counts now
 
-    // What is counted as an element: a struct, or a number.
+    // An element is a struct, or a number.
     std::int64_t element_bytes() const { return record != nullptr ? record->layout.bytes : bytes(dtype); }
     std::int64_t element_alignment() const {
       return record != nullptr ? record->layout.alignment : bytes(dtype);

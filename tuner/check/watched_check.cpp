@@ -422,7 +422,7 @@ std::optional<CheckFailure> WatchedCheck::in_reverse(ProblemArrays& on, const Va
                              ", with blocks in reverse and the lanes of a warp in step. Another thread may "
                              "change what a thread has looked at before its atomic operation, and blocks "
                              "run in any order."};
-    // What is wrong in the usual order too is told by the launch that is not watched.
+    // A result that is wrong in the usual order too is told by the launch that is not watched.
     on.restore_inputs();
     on.reset(Poison::nan);
     device_.fill(workspace.get(), byte_of(Poison::nan), work.workspace_bytes);

@@ -28,7 +28,7 @@ class WatchedCheck {
   /// True if the blocks of the variant that was run wait for blocks with lower numbers, so that blocks must
   /// run in order.
   bool blocks_wait() const { return blocks_wait_; }
-  /// What the compiler said of the variant that was run, if it could not make it for the watch.
+  /// The compiler's words on the variant that was run, if it could not make it for the watch.
   const std::string& unwatched() const { return unwatched_; }
   /// A wrong result of the variant that was run, where its threads' variables hold poison before they are
   /// set. It is told if nothing else is wrong: a launch that is not watched knows more of the cause.

@@ -424,7 +424,7 @@ bool Watcher::keep_older(Region& region, std::uint16_t thread) {
   one.until = order_.now();
   one.by = order_.block();
   if (!is_set_back) return true;
-  // What more blocks change than the one that sets it and the one that sets it back is no flag.
+  // A word that more blocks change than the one that sets it and the one that sets it back is no flag.
   std::set<std::uint32_t> blocks;
   for (const Held& other : all) blocks.insert(other.by);
   if (blocks.size() > 2) return true;

@@ -33,7 +33,8 @@ class Watcher {
     std::int64_t element = 1;               ///< bytes
     const StructLayout* structs = nullptr;  ///< of an array of structs: their members, which are told
 
-    /// Of an argument: its elements are the record's structs, or, without a record, numbers of the dtype.
+    /// The array of an argument: its elements are the record's structs, or, without a record, numbers of the
+    /// dtype.
     static Array of(const std::string& name, const char* start, std::int64_t bytes, DType dtype,
                     const UserRecord* record);
   };

@@ -153,7 +153,7 @@ class Data:
             )
 
     def knows(self, op: str) -> bool:
-        """Whether it is a built-in op, or of a kernel whose file the report was given."""
+        """Returns if it is a built-in op, or of a kernel whose file the report was given."""
         return op in self.files or op in ops()
 
     def winners(self) -> dict[tuple[str, str], float]:

@@ -77,7 +77,7 @@ def own_metrics(data: Data, file: str) -> list[str]:
 
 
 def answer(arguments: list[str]):
-    """What the program prints as JSON, or a sentence on why it prints nothing."""
+    """Returns the JSON that the program prints, or a sentence on why it prints nothing."""
     asked = _run(arguments)
     if asked.returncode != 0:
         return (asked.stderr.strip().splitlines() or ["The program did not read it."])[-1]

@@ -98,7 +98,7 @@ struct KeyValuePair {
   KeyValuePair(const Key& of, const Value& given) : key(of), value(given) {}
   bool operator!=(const KeyValuePair& other) const { return value != other.value || key != other.key; }
 };
-// Of equal values the one with the smaller key.
+// Takes the smaller key of equal values.
 struct ArgMax {
   template <typename Key, typename Value>
   KeyValuePair<Key, Value> operator()(const KeyValuePair<Key, Value>& a,

@@ -30,7 +30,7 @@ TUNESMITH_UNWATCHED inline void atomic_thread_fence(memory_order order,
   }
 }
 
-// What atomic and atomic_ref have in common, on the object at `at()`.
+// The operations of atomic and atomic_ref, on the object at `at()`.
 template <typename Self, typename T, thread_scope Scope>
 class atomic_operations {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What asm statements become on the host: a register is an unsigned number of its size, and an instruction a
+// asm statements as calls on the host: a register is an unsigned number of its size, and an instruction a
 // call with its registers, results first (runtime/ptx_translation.h). Its types and modifiers are template
 // arguments.
 #pragma once

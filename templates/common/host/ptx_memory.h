@@ -224,7 +224,7 @@ inline void isspacep(Register& to, const A& a) {
   set(to, (P == Space::shared ? __isShared(pointer) : __isGlobal(pointer)) != 0);
 }
 
-// What only says what caches should do.
+// Stands for instructions that only say what caches should do.
 template <typename... Operands>
 inline void nothing(const Operands&...) {}
 template <typename Register, typename... Operands>

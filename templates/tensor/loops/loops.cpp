@@ -253,7 +253,7 @@ std::vector<Values> ways() {
           {{"REDUCE", std::int64_t{1}}, {"THREAD_Y", std::int64_t{16}}, {"THREAD_Z", std::int64_t{4}}}};
 }
 
-// Of the way's threads and blocks that share a sum, and outputs of a thread; what it does not say is chosen.
+// The way says the threads and blocks that share a sum, and outputs of a thread; the rest is chosen.
 std::optional<Values> untuned_way(const Problem& problem, const DeviceFacts& device, const Values& way) {
   const std::shared_ptr<const LoopForms> all = loop_forms(problem);
   const std::size_t form = all->usable.front();

@@ -34,7 +34,7 @@ using TensorExtents = std::vector<std::pair<std::string, std::int64_t>>;
 /// over sums, which permits far fewer operations for some expressions (docs/derive.md).
 enum class TensorMay { reorder, distribute };
 
-/// What products of two f32 elements may be off by: a rounding of f32, or the error of factors that are
+/// The permitted error of products of two f32 elements: a rounding of f32, or the error of factors that are
 /// rounded to the 11 bits of TF32, or the 8 of BF16, where that is faster (docs/tensor.md). Nothing is
 /// computed with less than 11. It has no effect for other types and lines.
 enum class TensorAccuracy { full, tf32, bf16 };
