@@ -3,7 +3,7 @@
 """Writes the measurements of bench.py as a page with tables and goals, and a picture of the ratios:
 `report.py results.csv [more.csv ...]` writes results.md and results.svg beside the first file. Where several files have
 the same case, the last file's rows are taken. `report.py --by-op by_op.svg results.csv [more.csv ...]` draws one bar per op of
-each file."""
+each file, and of products.csv, which products.py writes, one per type."""
 
 import csv
 import html
@@ -47,6 +47,10 @@ COLOURS = {
     "CUB": "#a4d233",
 }
 OTHER = "#888888"
+DRAWN = {
+    "permute60": "drawn permutations"
+}  # cases that pictures show as one bar, by the first word of their names
+TYPES = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16"}
 
 
 def figure(us):
@@ -338,11 +342,47 @@ def bars(title, groups):
     )
 
 
+def series_of(name):
+    return DRAWN.get(name.split()[0])
+
+
+def mean_bar(name, found, colour):
+    """A bar of the geometric mean of some ratios, with a line from the least to the largest."""
+    mean, least, most = statistics.geometric_mean(found), min(found), max(found)
+    words = f"{mean:.2f}× ({least:.2f} to {most:.3g}), {len(found)} case{'s' if len(found) > 1 else ''}"
+    return Bar(name, mean, words, colour, (least, most))
+
+
+def products(path):
+    """The bars of products.csv: the newest ratio of each product and layer, by kind and type."""
+    newest = defaultdict(dict)
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            kind = "products" if re.match(r"\d|batch", row["problem"]) else "layers"
+            if (
+                row["variant"] == "choice, chained"
+                and row["dtype"] in TYPES
+                and not row["problem"].startswith("causal")
+            ):
+                newest[kind, row["dtype"]][row["problem"]] = float(row["peer_us"]) / float(row["us"])
+    return [
+        mean_bar(f"{kind}, {TYPES[dtype]}", newest[kind, dtype].values(), "#1b6ca8")
+        for kind in ("products", "layers")
+        for dtype in TYPES
+        if (kind, dtype) in newest
+    ]
+
+
 def svg(rows):
-    """One bar per case: its best peer's time divided by Tunesmith's."""
-    groups = defaultdict(list)
+    """One bar per case: its best peer's time divided by Tunesmith's; one of all cases that are drawn by a seed."""
+    groups, drawn = defaultdict(list), defaultdict(list)
     for op, name, peer, ratio in ratios(rows):
-        groups[op].append(Bar(name, ratio, f"{ratio:.2f}× {peer}", COLOURS.get(peer, OTHER)))
+        if series_of(name):
+            drawn[op, series_of(name)].append(ratio)
+        else:
+            groups[op].append(Bar(name, ratio, f"{ratio:.2f}× {peer}", COLOURS.get(peer, OTHER)))
+    for (op, name), of_series in drawn.items():
+        groups[op].append(mean_bar(name, of_series, OTHER))
     return bars(
         (
             f"How many times as fast as the fastest other library, {device(rows)}",
@@ -352,29 +392,21 @@ def svg(rows):
     )
 
 
-def by_op(files):
-    """One bar per op, the geometric mean of its cases, with a line from the least to the largest; `files`: the rows of each."""
+def by_op(files, of_products=()):
+    """One bar per op, the geometric mean of its cases, with a line from the least to the largest; `files`: the rows of each;
+    `of_products`: the bars of products(), which are a group of their own."""
     groups = []
     for rows in files:
         untuned = any(row["op"] == "run" and row["case"] == OURS for row in rows)
         found = defaultdict(list)
-        for op, _, _, ratio in ratios(rows):
-            found[op].append(ratio)
+        for op, name, _, ratio in ratios(rows):
+            found[series_of(name) or op].append(ratio)
+        colour = "#7fa8c9" if untuned else "#1b6ca8"
         groups.append(
-            (
-                "untuned" if untuned else "tuned",
-                [
-                    Bar(
-                        op,
-                        statistics.geometric_mean(of_op),
-                        f"{statistics.geometric_mean(of_op):.2f}× ({min(of_op):.2f} to {max(of_op):.3g}), {len(of_op)} case{'s' if len(of_op) > 1 else ''}",
-                        "#7fa8c9" if untuned else "#1b6ca8",
-                        (min(of_op), max(of_op)),
-                    )
-                    for op, of_op in found.items()
-                ],
-            )
+            ("untuned" if untuned else "tuned", [mean_bar(op, of_op, colour) for op, of_op in found.items()])
         )
+    if of_products:
+        groups.append(("tensor, chosen by its table", list(of_products)))
     return bars(
         (
             f"How many times as fast as the fastest other library, {device(files[0])}",
@@ -395,6 +427,10 @@ if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     if sys.argv[1] == "--by-op":
-        Path(sys.argv[2]).write_text(by_op([read(one) for one in sys.argv[3:]]), encoding="utf-8")
+        of_products = [one for one in sys.argv[3:] if Path(one).name == "products.csv"]
+        files = [read(one) for one in sys.argv[3:] if one not in of_products]
+        Path(sys.argv[2]).write_text(
+            by_op(files, [bar for one in of_products for bar in products(one)]), encoding="utf-8"
+        )
         sys.exit()
     write(Path(sys.argv[1]), read(*sys.argv[1:]))

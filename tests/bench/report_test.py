@@ -133,6 +133,26 @@ class Report(unittest.TestCase):
         for words in ("2.00× (2.00 to 2), 1 case", "0.50× (0.50 to 0.5), 1 case", ">tuned<", ">untuned<"):
             self.assertIn(words, picture)
 
+    def test_products_and_drawn_cases_have_a_bar_together(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "products.csv"
+            lines = [
+                '8x8x8,f32,"choice, chained",4,PyTorch,2,a',
+                '8x8x8,f32,"choice, chained",2,PyTorch,4,b',  # the newest counts
+                '9x9x9,f32,"choice, chained",1,PyTorch,8,b',
+                "9x9x9,f32,first guess,1,PyTorch,800,b",
+                'NHWC 1x2x3x3 to 4 3x3,bf16,"choice, chained",1,PyTorch,3,b',
+            ]
+            path.write_text(
+                "problem,dtype,variant,us,peer,peer_us,commit\n" + "\n".join(lines) + "\n", encoding="utf-8"
+            )
+            found = [(bar.name, round(bar.ratio, 6), bar.ends) for bar in report.products(path)]
+            self.assertEqual(found, [("products, float32", 4, (2, 8)), ("layers, bfloat16", 3, (3, 3))])
+            self.assertIn(">layers, bfloat16<", report.by_op([rows()], report.products(path)))
+        drawn = [*rows(ours=0.5, case="permute60 a"), *rows(ours=2.0, case="permute60 b")]
+        self.assertIn(">1.00× (0.50 to 2), 2 cases<", report.svg(drawn))
+        self.assertIn(">drawn permutations<", report.by_op([drawn]))
+
     def test_processes(self):
         one, two, three = (rows(ours=us) for us in (2.0, 2.2, 2.1))
         together = report.merged([one, two, three])

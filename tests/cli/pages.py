@@ -90,7 +90,7 @@ with open(root / "docs/figures.csv", newline="", encoding="utf-8") as file:
 words = re.sub(r"<img [^>]*>|^\|.*|\]\([^)]*\)|commits? [0-9a-f]+", " ", speed, flags=re.MULTILINE)
 words = re.sub(r"\b\w+ 0\.\d\d\b(?=[,.])", " ", words)  # ops with their ratios, which are compared above
 words = re.sub(
-    r"1080×1920|after 80 trials|16 strategies of Kernel Tuner 1\.5\.0|5th percentile|one H200|conv[12]d",
+    r"1080×1920|4096³|3×3 layer of 64 channels|b?float(16|32)|after 80 trials|16 strategies of Kernel Tuner 1\.5\.0|5th percentile|one H200|conv[12]d",
     " ",
     words,
 )  # what was measured
@@ -128,7 +128,9 @@ import searching  # noqa: E402
 
 tables = {name: report.read(root / f"bench/results/{name}.csv") for name in ("results", "results_untuned")}
 drawn = {f"bench/results/{name}.svg": report.svg(rows) for name, rows in tables.items()}
-drawn["bench/results/by_op.svg"] = report.by_op(list(tables.values()))
+drawn["bench/results/by_op.svg"] = report.by_op(
+    list(tables.values()), report.products(root / "bench/results/products.csv")
+)
 drawn["docs/searching.svg"] = searching.svg(searching.lines(root / "docs/searching.csv"))
 drawn["docs/measuring.svg"] = measuring.svg(measuring.visits(root / "docs/measuring.csv"))
 for name, picture in drawn.items():
