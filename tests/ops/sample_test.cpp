@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -17,6 +18,7 @@
 #include "generator/ops.h"
 #include "generator/random.h"
 #include "tests/rounds.h"
+#include "tests/source_folder.h"
 
 namespace tunesmith {
 namespace {
@@ -39,6 +41,25 @@ TEST_P(SampleTest, ProblemsAreAllowedAffordableAndDistinct) {
     EXPECT_LE(op.flops(problem), SampleLimits{}.flops) << problem.text();
     EXPECT_GT(bytes_moved(op, problem), 0) << problem.text();
     if (std::getenv("TUNESMITH_PRINT_SAMPLE") != nullptr) std::cout << problem.text() << '\n';
+  }
+}
+
+// Each heuristic of a template has a row on the page that says what heuristics are worth.
+TEST_P(SampleTest, HeuristicsHaveARow) {
+  std::ifstream page(source_folder + std::string("/bench/results/heuristics.md"));
+  const std::string rows{std::istreambuf_iterator<char>(page), {}};
+  const Op& op = *GetParam();
+  const DeviceFacts device = facts_of_capability(90);
+  const Problem problem = complete_problem(op, Problem::parse(op.examples.front()));
+  for (const Template& tmpl : op.templates) {
+    if (why_not(tmpl, problem, device)) continue;
+    const Space space = tmpl.space(problem, device);
+    for (const Rule& rule : space.worth()) {
+      const std::string row = "| " + op.name + "/" + tmpl.name + " | " + rule.why + " |";
+      EXPECT_TRUE(rows.find("\n" + row) != std::string::npos)
+          << "Measure the heuristic, or add it to \"Not measured\" in bench/results/heuristics.md:\n"
+          << row;
+    }
   }
 }
 
