@@ -150,8 +150,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (is_small) shape = {32 * each, least_tile_y, 1, is_tiny ? 8 : 16, 1, vector_bytes};
   // Rows that begin at any address pass through registers, so other threads' loads have to run meanwhile.
   if (!is_small && vector_bytes == 1) shape = {64 * each, least_tile_y, 1, 8, 2, vector_bytes};
-  // A multiprocessor gets as many blocks as registers allow, by the smallest number of warps that gives this
-  // many.
+  // The registers bound the blocks; the smallest number of warps that gives this many is taken.
   const auto blocks = [all = threads(problem, shape)](std::int64_t warps) {
     return std::max<std::int64_t>(1, warps * 32 / all);
   };
