@@ -5,16 +5,20 @@
 //
 //   fit_rates FOLDER DEVICE RATES_FILE [RATE …] > NEW_RATES_FILE
 //
-// DEVICE is its name, such as "NVIDIA H200"; without names of rates all of the model are fitted.
+// DEVICE is its name, such as "NVIDIA H200"; without names of rates all of the model are fitted. The rate
+// octave_away is fitted alone and by its name, to the tables of all ops.
 #include "bench/fit_rates.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include "bench/generated_folder.h"
 #include "choose/nearest.h"
+#include "choose/ready_configs.h"
 #include "choose/winners_file.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -29,11 +33,13 @@ namespace {
 
 const std::string op_name = "tensor";
 
-// The rates that the model of matrix units has: all but the parts of the best rate and what is added.
+// The rates that the model of matrix units has: all but the parts of the best rate, what is added,
+// and those of `permute`'s models.
 std::vector<std::string> names_of(const Rates& rates) {
   std::vector<std::string> names;
   for (const Rate& rate : rates.rates)
-    if (rate.op == op_name && rate.unit != "part of the best rate" && !rate.name.starts_with("added_"))
+    if (rate.op == op_name && rate.unit != "part of the best rate" && !rate.name.starts_with("added_") &&
+        !rate.name.starts_with("permute "))
       names.push_back(rate.name);
   return names;
 }
@@ -96,10 +102,85 @@ class Judged {
   std::size_t times_ = 0, problems_ = 0;
 };
 
+// Times of a template's configs on an anchor: how far each is from the best one, and how much slower.
+struct FromBest {
+  double octaves = 0, slowdown = 0;  // a logarithm
+};
+
+void add_from_best(std::span<const Config> configs, std::span<const double> us, std::vector<FromBest>& all) {
+  if (us.empty()) return;
+  const auto best = std::min_element(us.begin(), us.end());
+  const Config& other = configs[static_cast<std::size_t>(best - us.begin())];
+  for (std::size_t c = 0; c < us.size(); ++c) {
+    const double octaves = octaves_apart(other, configs[c]);
+    if (octaves > 0) all.push_back({octaves, std::log(us[c] / *best)});
+  }
+}
+
+// The slowdowns by template, such as "rows/cluster".
+std::map<std::string, std::vector<FromBest>> slowdowns_of(std::span<const DeviceTable> tables,
+                                                          const std::string& device_name) {
+  std::map<std::string, std::vector<FromBest>> slowdowns;
+  for (const DeviceTable& one : tables) {
+    if (one.device.name != device_name) continue;
+    const Op& op = find_op(one.table.op);
+    for (const TimingTable::Anchor& anchor : one.table.anchors) {
+      const Problem problem = complete_problem(op, anchor.problem);
+      for (const Template& tmpl : op.templates) {
+        if (why_not(tmpl, problem, one.device)) continue;
+        const Space space = tmpl.space(problem, one.device);
+        std::vector<Config> configs;
+        std::vector<double> us;
+        for (std::size_t v = 0; v < anchor.us.size(); ++v) {
+          const TimingTable::Variant& variant = one.table.variants[v];
+          if (anchor.us[v] <= 0 || variant.template_name != tmpl.name || variant.config.empty()) continue;
+          const auto config = config_on(op, tmpl, problem, one.device, space, variant.config);
+          if (!config) continue;
+          configs.push_back(*config);
+          us.push_back(anchor.us[v]);
+        }
+        add_from_best(configs, us, slowdowns[op.name + "/" + tmpl.name]);
+      }
+    }
+  }
+  return slowdowns;
+}
+
+// Fits the rate octave_away: nine tenths of the templates lose less, each by least squares over its times. A
+// config that stands in should rarely be worse than it was expected to be.
+void write_octave_away(std::span<const DeviceTable> tables, const std::string& device_name, Rates rates) {
+  constexpr std::size_t least_times = 30;  // of a template
+  std::vector<double> losses;
+  for (const auto& [name, times] : slowdowns_of(tables, device_name)) {
+    if (times.size() < least_times) continue;
+    double products = 0, squares = 0;
+    for (const FromBest& one : times) {
+      products += one.octaves * one.slowdown;
+      squares += one.octaves * one.octaves;
+    }
+    losses.push_back(products / squares);
+    std::cerr << name << ": " << printed("%.3f by %zu times", losses.back(), times.size()) << ".\n";
+  }
+  if (losses.empty())
+    throw UsageError("The tables of " + device_name +
+                     " have too few times; name a device that has tables, as devices.csv spells it.");
+  std::sort(losses.begin(), losses.end());
+  const double loss = losses[(losses.size() - 1) * 9 / 10];
+  for (Rate& rate : rates.rates)
+    if (rate.name == "octave_away") rate.value = nearest_number(printed("%.2g", loss));
+  const std::string origin = "octave_away: fitted by bench/fit_rates to the times of " +
+                             std::to_string(losses.size()) + " templates in the tables.";
+  if (std::find(rates.origins.begin(), rates.origins.end(), origin) == rates.origins.end())
+    rates.origins.push_back(origin);
+  std::cout << write_rates(rates);
+}
+
 void write_fitted(const std::filesystem::path& folder, const std::string& device_name,
                   const std::string& rates_file, std::vector<std::string> names) {
   const GeneratedFolder file(folder);
   const std::vector<DeviceTable> tables = read_timing_tables(file, ops());
+  if (names == std::vector<std::string>{"octave_away"})
+    return write_octave_away(tables, device_name, read_rates(read_file(rates_file), rates_file));
   const auto table = std::find_if(tables.begin(), tables.end(), [&](const DeviceTable& one) {
     return one.table.op == op_name && one.device.name == device_name;
   });

@@ -50,8 +50,12 @@ class StandIns {
 
   // Adds those that are near a choice.
   void add(const Template& tmpl, const Choice& choice) {
-    for (const Config& config : legal(tmpl)) {
-      const double loss = stand_in_loss(choice.config, config), cautious = choice.cautious + loss;
+    const std::vector<Config>& configs = legal(tmpl);
+    if (configs.empty()) return;
+    const double by_octave = loss_by_octave(device_);
+    for (const Config& config : configs) {
+      const double loss = by_octave * octaves_apart(choice.config, config);
+      const double cautious = choice.cautious + loss;
       const auto known = std::find_if(found_.begin(), found_.end(), [&](const LaunchKernel& one) {
         return one.tmpl == &tmpl && one.config == config;
       });

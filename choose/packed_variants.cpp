@@ -188,6 +188,7 @@ std::vector<PortfolioVariant> first_launch_portfolio(const Op& op, const Chooser
                                                      std::span<const Problem> problems) {
   static const double worst = std::log(8.0);  // one problem cannot outvote all others
   constexpr std::size_t most_choices = 24;    // per problem
+  const double by_octave = loss_by_octave(device);
   struct Served {
     const Template* tmpl;
     std::string group;  // template and constants
@@ -237,7 +238,7 @@ std::vector<PortfolioVariant> first_launch_portfolio(const Op& op, const Chooser
         double least = cost[at];
         for (const Served* one : wanted) {
           is_choice |= one->config == *config;
-          least = std::min(least, one->loss + stand_in_loss(one->config, *config));
+          least = std::min(least, one->loss + by_octave * octaves_apart(one->config, *config));
         }
         if (!is_choice && least < cost[at]) serving->costs.emplace_back(at, least);
       }

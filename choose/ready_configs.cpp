@@ -6,6 +6,7 @@
 #include <set>
 
 #include "generator/csv.h"
+#include "generator/rates.h"
 
 namespace tunesmith {
 
@@ -37,19 +38,21 @@ void read_ready_configs(std::string_view text, ReadyConfigs& configs) {
   }
 }
 
-double stand_in_loss(const Config& wanted, const Config& config) {
-  // On the anchors of the H200's tables a config takes exp(0.04) to exp(0.11) times as long as the best of
-  // its template for each octave that its numbers are away from that, as the templates differ; 0.1 is as
-  // cautious as estimates are.
-  constexpr double by_octave = 0.1, least = 0.5;
+double octaves_apart(const Config& a, const Config& b) {
+  constexpr double least = 0.5;  // of an axis on which they differ
   double octaves = 0;
-  for (std::size_t axis = 0; axis < wanted.axes().size(); ++axis) {
-    const Value &a = wanted.value(axis), &b = config.value(axis);
-    if (a == b) continue;
-    octaves +=
-        std::holds_alternative<std::string>(a) ? 1 : std::max(least, std::abs(log2_of(a) - log2_of(b)));
+  for (std::size_t axis = 0; axis < a.axes().size(); ++axis) {
+    const Value &left = a.value(axis), &right = b.value(axis);
+    if (left == right) continue;
+    octaves += std::holds_alternative<std::string>(left)
+                   ? 1
+                   : std::max(least, std::abs(log2_of(left) - log2_of(right)));
   }
-  return by_octave * octaves;
+  return octaves;
+}
+
+double loss_by_octave(const DeviceFacts& device) {
+  return rates_of("any", device).value("any", "octave_away");
 }
 
 }  // namespace tunesmith

@@ -30,7 +30,12 @@ std::string write_ready_configs(const Op& op, std::span<const PackedVariant> var
 /// Adds a file's configs. Lines that have not three fields are left out.
 void read_ready_configs(std::string_view text, ReadyConfigs& configs);
 
-/// How much slower than `wanted` a config of the same space is expected to be, as a logarithm.
-double stand_in_loss(const Config& wanted, const Config& config);
+/// The number of octaves that a config is away from another one of the same space, over all axes; a category
+/// counts as one octave.
+double octaves_apart(const Config& a, const Config& b);
+
+/// How much slower a config is expected to be for each octave that it is away from the choice, as a
+/// logarithm: a rate of the device (generator/rates.h).
+double loss_by_octave(const DeviceFacts& device);
 
 }  // namespace tunesmith

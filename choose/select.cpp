@@ -11,6 +11,7 @@
 #include "choose/launch_shape.h"
 #include "choose/nearest.h"
 #include "generator/error.h"
+#include "generator/rates.h"
 
 namespace tunesmith {
 namespace {
@@ -41,10 +42,9 @@ bool comparable(const Candidate& a, const Candidate& b) {
   return same_model(a.device, b.device) && a.conditions == b.conditions;
 }
 
-// The factor of the penalty for a variant that has won one problem only, because it was made for that. On 188
-// problems without tuning (H200) such variants were slower by 1.5 (1 - likeness), as a logarithm, with an
-// equally large deviation.
-constexpr double unproven = 1.5;
+// The factor of the penalty for a variant that has won one problem only, because it was made for that: by it
+// and (1 - likeness) such variants are slower, as a logarithm, with an equally large deviation.
+double unproven(const DeviceFacts& device) { return rates_of("any", device).value("any", "unproven"); }
 constexpr std::size_t proven_times = 8;  // with times on this many problems, the times are more reliable
 
 // Where launches matter (TimeModel::uses_launches), a variant is ranked by the launch of a near problem until
@@ -93,7 +93,7 @@ bool won_another(const Op& op, const Candidate& one, const Problem& problem) {
 }  // namespace
 
 Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates)
-    : op_(&op), device_(device), candidates_(candidates) {
+    : op_(&op), device_(device), unproven_(unproven(device)), candidates_(candidates) {
   struct Comparable {
     const Candidate* first;
     std::shared_ptr<const Weights> weights;  // the weights of its first table, whose solution the group uses
@@ -212,7 +212,7 @@ std::vector<Choice> Chooser::rank(const Problem& problem,
       TimeModel::Estimate estimate = there.of[variant];
       const double likeness = row ? static_cast<double>(there.likeness[*row]) : 0;
       if (row && group.model.times(variant) < proven_times) {
-        const double slower = unproven * (1 - likeness);
+        const double slower = unproven_ * (1 - likeness);
         estimate.slowdown = std::max(estimate.slowdown, slower);
         estimate.deviation = std::max(estimate.deviation, slower);
       }

@@ -119,6 +119,7 @@ class Chooser {
 
   const Op* op_;
   DeviceFacts device_;
+  double unproven_ = 0;  // a rate of the device
   std::span<const Candidate> candidates_;
   std::deque<Group> groups_;
   std::vector<std::size_t> unusable_;      // candidates with a fault, or of another kind of device

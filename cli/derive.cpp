@@ -27,14 +27,11 @@ namespace {
 
 using namespace tensor_op;
 
-// The f32 operations that an H200 computes while it moves a byte: 55 / 4.2 (both in 10^12 per second).
-constexpr double usual_balance = 13;
-
 struct DeriveRequest {
   std::string expression, extents, may = "distribute", dtype = "f32", finish = std::string(no_finish),
                                    zero_outside = no_arrays;
   std::int64_t form = -1;
-  double balance = usual_balance;
+  double balance = usual_operations_per_byte;
 };
 
 // Reads extents from "b=8 image=100x100"; an index without one gets a usual size.

@@ -8,24 +8,24 @@
 #include "dispatch/plan_state.h"
 #include "generator/number_text.h"
 #include "generator/problem_list.h"
+#include "generator/rates.h"
 
 namespace tunesmith {
 namespace {
 
-// Rates that bound a problem's time from below if no time of it is known. They are guesses, which only order
+// Bounds of a problem's time from below if no time of it is known. They are guesses, which only order
 // problems.
-struct Rates {
+struct Bounds {
   double launch_us, bytes_per_us, flops_per_us;
 };
-Rates rates_of(const DeviceFacts& device) {
+Bounds bounds_of(const DeviceFacts& device) {
   if (device.kind == DeviceKind::host) return {.launch_us = 1, .bytes_per_us = 1e3, .flops_per_us = 1e3};
   const double multiprocessors = multiprocessors_to_fill(device);
   return {.launch_us = 2, .bytes_per_us = 2e4 * multiprocessors, .flops_per_us = 1e5 * multiprocessors};
 }
 
-// The gain of tuning as a line of the least time. Over the winners of an H200 in generated/ the base takes
-// 7.1 times as long as the winner (geometric mean); the loss of another device's winner is a guess.
-constexpr double lost_by_base = 6.1;
+// The gain of tuning as a part of the least time, for what another device's winner loses: a guess. A rate
+// says what the base loses.
 constexpr double lost_by_another = 0.5;
 
 // The loss of one launch.
@@ -33,10 +33,11 @@ double lost_us(const ProblemLaunches& use, const Problem& problem, const DeviceF
   if (use.match == Match::exact) return 0;
   if (use.expected_us > 0) return use.expected_us * use.expected_loss / (1 + use.expected_loss);
   if (use.op->templates.front().work(problem, base_config(*use.op, problem)).steps.empty()) return 0;
-  const Rates rates = rates_of(device);
-  const double least_us = rates.launch_us + std::max(bytes_moved(*use.op, problem) / rates.bytes_per_us,
-                                                     use.op->flops(problem) / rates.flops_per_us);
-  return least_us * (use.match == Match::base ? lost_by_base : lost_by_another);
+  const Bounds bounds = bounds_of(device);
+  const double least_us = bounds.launch_us + std::max(bytes_moved(*use.op, problem) / bounds.bytes_per_us,
+                                                      use.op->flops(problem) / bounds.flops_per_us);
+  if (use.match != Match::base) return least_us * lost_by_another;
+  return least_us * (rates_of("any", device).value("any", "base_over_winner") - 1);
 }
 
 std::string about(double value) { return printed(value < 10 ? "%.2f" : "%.0f", value); }

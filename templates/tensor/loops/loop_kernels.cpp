@@ -225,7 +225,6 @@ std::shared_ptr<const LoopForms> all_forms(const Problem& problem) {
   const Expression& e = expression_of(problem);
   const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
   const std::vector<Form> all = forms(e, extents, choice<May>(problem, "may"), bytes(dtype_of(problem)));
-  constexpr double operations_per_byte = 13;  // docs/derive.md
   auto made = std::make_shared<LoopForms>();
   std::vector<Form> usable;
   for (const Form& form : all) {
@@ -241,7 +240,7 @@ std::shared_ptr<const LoopForms> all_forms(const Problem& problem) {
     if (its.kernels.size() > form.launches())  // a step that could join the one before it has its own kernel
       for (FormStep& step : usable.back().steps) step.joined = false;
   }
-  std::swap(made->usable.front(), made->usable[cheapest(usable, operations_per_byte)]);
+  std::swap(made->usable.front(), made->usable[cheapest(usable, usual_operations_per_byte)]);
   return made;
 }
 

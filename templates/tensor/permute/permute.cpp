@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 
+#include "generator/rates.h"
 #include "templates/shared_layout.h"
 #include "templates/tensor/op.h"
 
@@ -276,10 +277,62 @@ std::string refuses(const Problem& problem) {
   return "";
 }
 
-// The rough cost of a block on one multiprocessor, by which configs are compared for a first guess. The
-// coefficients are fitted to 7,600 times of configs drawn for 111 permutations of 2^11 to 2^27 bytes on an
-// H200. Among the drawn configs of one permutation the cost finds one with, in the mean, 0.89 of the best
-// one's speed.
+// The rates of the two models by which configs are compared for a first guess, per multiprocessor: one of all
+// blocks, and one of those that store series of rows.
+struct ModelRates {
+  double load, load_shifted, load_after_12, store, store_element, store_bound, store_bound_of_first,
+      store_after_12, place, place_element, memory, wavefront, hidden, last_round, first_round, launch,
+      series_load, series_load_shifted, series_load_after_12, series_put, series_put_word, series_place,
+      series_place_dimension, series_element, series_element_crossing, series_element_bound, series_row,
+      series_row_element, series_end, series_end_element, series_part_of_sector,
+      series_part_of_sector_of_many, series_sector, series_wavefront, series_idle, series_last_round,
+      series_first_round, series_launch;
+};
+
+ModelRates model_rates(const DeviceFacts& device) {
+  const Rates& rates = rates_of("tensor", device);
+  const auto of = [&](const char* name) { return rates.value("tensor", std::string("permute ") + name); };
+  return {.load = of("load"),
+          .load_shifted = of("load_shifted"),
+          .load_after_12 = of("load_after_12"),
+          .store = of("store"),
+          .store_element = of("store_element"),
+          .store_bound = of("store_bound"),
+          .store_bound_of_first = of("store_bound_of_first"),
+          .store_after_12 = of("store_after_12"),
+          .place = of("place"),
+          .place_element = of("place_element"),
+          .memory = of("memory"),
+          .wavefront = of("wavefront"),
+          .hidden = of("hidden"),
+          .last_round = of("last_round"),
+          .first_round = of("first_round"),
+          .launch = of("launch"),
+          .series_load = of("series_load"),
+          .series_load_shifted = of("series_load_shifted"),
+          .series_load_after_12 = of("series_load_after_12"),
+          .series_put = of("series_put"),
+          .series_put_word = of("series_put_word"),
+          .series_place = of("series_place"),
+          .series_place_dimension = of("series_place_dimension"),
+          .series_element = of("series_element"),
+          .series_element_crossing = of("series_element_crossing"),
+          .series_element_bound = of("series_element_bound"),
+          .series_row = of("series_row"),
+          .series_row_element = of("series_row_element"),
+          .series_end = of("series_end"),
+          .series_end_element = of("series_end_element"),
+          .series_part_of_sector = of("series_part_of_sector"),
+          .series_part_of_sector_of_many = of("series_part_of_sector_of_many"),
+          .series_sector = of("series_sector"),
+          .series_wavefront = of("series_wavefront"),
+          .series_idle = of("series_idle"),
+          .series_last_round = of("series_last_round"),
+          .series_first_round = of("series_first_round"),
+          .series_launch = of("series_launch")};
+}
+
+// The rough cost of a block on one multiprocessor.
 struct Cost {
   double bytes = 0;         // of the sectors that are read and written
   double wavefronts = 0;    // of shared memory
@@ -386,24 +439,27 @@ double rows_of_series(const BlockWork& work) {
   return d < 0 ? 1 : static_cast<double>(work.box.tiles[d]) / static_cast<double>(work.series.starts);
 }
 
-double instructions(const Choice& c, const BlockWork& work, bool inner_divides, bool gathers) {
+double instructions(const ModelRates& rate, const Choice& c, const BlockWork& work, bool inner_divides,
+                    bool gathers) {
   const auto each_pass = [](const Shares& shares, double instructions, double each_above_12) {
     const auto passes = static_cast<double>(shares.passes);
     return passes * (instructions + each_above_12 * std::max(passes - 12, 0.0));
   };
-  const double load = 4.2 + (work.in.shifted ? 12.4 : 0);
+  const double load = rate.load + (work.in.shifted ? rate.load_shifted : 0);
   const std::int64_t warps = c.block / 32;
   const auto vector = static_cast<double>(c.vector_out), outer = static_cast<double>(work.out.dimensions - 1);
-  double store = 16.6;
-  if (c.staged && !gathers) store += 9.2 * vector;
+  double store = rate.store;
+  if (c.staged && !gathers) store += rate.store_element * vector;
   if (!work.out.whole)
-    store += vector * (14.6 + 8.1 * std::min(1.0, 64 / static_cast<double>(work.out.slots)));
+    store += vector * (rate.store_bound +
+                       rate.store_bound_of_first * std::min(1.0, 64 / static_cast<double>(work.out.slots)));
   // Finding places in rows of several dimensions costs instructions.
-  store += inner_divides ? 4.2 * outer : 5.9 * outer * vector;
-  return static_cast<double>(warps) * (each_pass(work.loads, load, 2.9) + each_pass(work.stores, store, 2.3));
+  store += inner_divides ? rate.place * outer : rate.place_element * outer * vector;
+  return static_cast<double>(warps) * (each_pass(work.loads, load, rate.load_after_12) +
+                                       each_pass(work.stores, store, rate.store_after_12));
 }
 
-Cost cost_of(const Permutation& p, const Choice& c, const BlockWork& work) {
+Cost cost_of(const ModelRates& rate, const Permutation& p, const Choice& c, const BlockWork& work) {
   const bool gathers = gathers_vectors(p, work.box, work.in, work.out, work.places, c.vector_out);
   const auto warps = static_cast<double>(c.block) / 32;
   const std::int64_t inner = work.box.tiles[p.output_order[0]];
@@ -413,25 +469,26 @@ Cost cost_of(const Permutation& p, const Choice& c, const BlockWork& work) {
           .wavefronts = warps * (static_cast<double>(work.loads.passes) * wavefronts(p, c, work, true, put) +
                                  static_cast<double>(work.stores.passes) *
                                      wavefronts(p, c, work, false, gathers ? c.vector_out : 1)),
-          .instructions = instructions(c, work, !crosses || inner + 1 >= c.vector_out, gathers)};
+          .instructions = instructions(rate, c, work, !crosses || inner + 1 >= c.vector_out, gathers)};
 }
 
-// The clocks of all blocks that store series of rows. The coefficients are fitted to 1,028 times of configs
-// drawn for 13 permutations of 1 and 2 bytes on an H100. Among the configs of one permutation it finds one
-// with, in the mean, 0.89 of the best one's speed, and no less than 0.8.
-double series_clocks(const Permutation& p, const Choice& c, const BlockWork& work, int multiprocessors) {
+// The clocks of all blocks that store series of rows.
+double series_clocks(const ModelRates& rate, const Permutation& p, const Choice& c, const BlockWork& work,
+                     int multiprocessors) {
   const auto number = [](auto n) { return static_cast<double>(n); };
   const bool words = puts_words(p, c, work);
   const bool gathers = gathers_vectors(p, work.box, work.in, work.out, work.places, c.vector_out);
   const bool crosses = work.out.shifted || work.box.tiles[p.output_order[0]] % c.vector_out != 0;
   const double warps = number(c.block) / 32, loads = number(work.loads.passes), vector = number(c.vector_out);
   const double rows = rows_of_series(work);
-  const double load = 11.6 + (work.in.shifted ? 5.4 : 0) +
-                      (words ? 1.6 * number(c.vector_in / work.places.piece) : 0.8 * number(c.vector_in)) +
-                      (c.copied ? 0 : 0.75 * std::max(loads - 12, 0.0));
-  const double places = 5.3 + 8.6 * number(work.out.dimensions - 1) +
-                        vector * (0.9 + (crosses ? 2.9 : 0) + (work.out.whole ? 0 : 1.2));
-  const double row = 6.3 + (gathers ? 0 : 1.3 * vector);
+  const double load = rate.series_load + (work.in.shifted ? rate.series_load_shifted : 0) +
+                      (words ? rate.series_put_word * number(c.vector_in / work.places.piece)
+                             : rate.series_put * number(c.vector_in)) +
+                      (c.copied ? 0 : rate.series_load_after_12 * std::max(loads - 12, 0.0));
+  const double places = rate.series_place + rate.series_place_dimension * number(work.out.dimensions - 1) +
+                        vector * (rate.series_element + (crosses ? rate.series_element_crossing : 0) +
+                                  (work.out.whole ? 0 : rate.series_element_bound));
+  const double row = rate.series_row + (gathers ? 0 : rate.series_row_element * vector);
   const double instructions = loads * load + number(work.series.passes) * (places + rows * row);
   const double wavefronts_ =
       loads * wavefronts(p, c, work, true, words ? work.places.piece : 1) +
@@ -440,32 +497,41 @@ double series_clocks(const Permutation& p, const Choice& c, const BlockWork& wor
   double outputs = number(p.output_bytes);
   for (int d = 0; d < p.rank; ++d) outputs *= number(p.extents[d]);
   const double in_part = 1 - number(grain_of(p, false) * p.output_bytes) / 32;
-  const double end = (work.out.whole ? 0 : 1.1 + 0.75 * vector) + in_part * (outputs > 3e7 ? 4.5 : 3.4);
-  const double block = 0.85 * (sectors(p, work.in, true) + sectors(p, work.out, false)) +
-                       warps * (instructions / 4 + 0.33 * wavefronts_) + number(work.out.count) * end;
+  const double end =
+      (work.out.whole ? 0 : rate.series_end + rate.series_end_element * vector) +
+      in_part * (outputs > 3e7 ? rate.series_part_of_sector_of_many : rate.series_part_of_sector);
+  const double block = rate.series_sector * (sectors(p, work.in, true) + sectors(p, work.out, false)) +
+                       warps * (instructions / 4 + rate.series_wavefront * wavefronts_) +
+                       number(work.out.count) * end;
   const double held = c.copied ? 0 : loads * number(c.vector_in * p.input_bytes);
   const double rounds = number(blocks_of(p, work.box)) / multiprocessors;
   const double resident = std::min({32.0, (held > 128 ? 512 : 1024) / number(c.block),
                                     233472 / number(work.places.all * p.input_bytes + 1024), rounds});
   const double idle = 1 - std::min(resident * warps / 32, 1.0);
-  return block * (1 + 0.3 * idle) * (std::max(rounds + 0.24 * (std::ceil(rounds) - rounds), 1.0) + 0.15) +
-         620;
+  return block * (1 + rate.series_idle * idle) *
+             (std::max(rounds + rate.series_last_round * (std::ceil(rounds) - rounds), 1.0) +
+              rate.series_first_round) +
+         rate.series_launch;
 }
 
 // The clocks of all blocks.
-double clocks(const Permutation& p, const Choice& c, const BlockWork& work, int multiprocessors) {
-  if (c.staged && stores_series(p)) return series_clocks(p, c, work, multiprocessors);
-  const Cost cost = cost_of(p, c, work);
-  const double memory = cost.bytes / 36, issue = cost.instructions / 4, shared = 0.52 * cost.wavefronts;
+double clocks(const ModelRates& rate, const Permutation& p, const Choice& c, const BlockWork& work,
+              int multiprocessors) {
+  if (c.staged && stores_series(p)) return series_clocks(rate, p, c, work, multiprocessors);
+  const Cost cost = cost_of(rate, p, c, work);
+  const double memory = cost.bytes / rate.memory, issue = cost.instructions / 4,
+               shared = rate.wavefront * cost.wavefronts;
   const double longest = std::max({memory, issue, shared});
-  const double block = longest + 0.73 * (memory + issue + shared - longest);
+  const double block = longest + rate.hidden * (memory + issue + shared - longest);
   const double rounds = static_cast<double>(blocks_of(p, work.box)) / multiprocessors;
-  return block * (std::max(rounds + 0.4 * (std::ceil(rounds) - rounds), 1.0) + 0.18) + 1800;
+  return block * (std::max(rounds + rate.last_round * (std::ceil(rounds) - rounds), 1.0) + rate.first_round) +
+         rate.launch;
 }
 
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Permutation p = sides_of(problem).moves;
   const int multiprocessors = multiprocessors_to_fill(device);
+  const ModelRates rate = model_rates(device);
   const Choice usual = {64, 64, 512, usual_vector(p, true), usual_vector(p, false), 1, 256};
   // Choices with their clocks; the best come first.
   struct Guess {
@@ -478,7 +544,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     const BlockWork work = block_work(p, choice);
     if (!has_room(p, choice, work) || !is_short(p, choice, work)) return;
     if (choice.copied && !may_copy(p, choice, work)) return;
-    guesses.push_back({clocks(p, choice, work, multiprocessors), choice, work.box});
+    guesses.push_back({clocks(rate, p, choice, work, multiprocessors), choice, work.box});
   };
   const auto sort = [&] {
     std::stable_sort(guesses.begin(), guesses.end(),
