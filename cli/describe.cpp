@@ -73,8 +73,9 @@ std::string open_line(const std::string& why) {
 }
 
 std::string described_file(const std::string& path, const std::string& kernel) {
-  KernelFile file = read_kernel_file(path);
-  const std::string text = described(file, kernel, is_own_op, files_beside(path));
+  const std::vector<std::string> include = folders_of_absent_files(path);
+  KernelFile file = read_kernel_file(path, include);
+  const std::string text = described(file, kernel, is_own_op, files_beside(path), include);
   if (is_open(text)) return text;
   const std::string why = refusal_of(std::move(file), text);
   return why.empty() ? text : open_line(why) + text;

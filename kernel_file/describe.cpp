@@ -66,8 +66,8 @@ std::string with_plain_products(std::string text) {
 
 Describer::Describer(const KernelFile& file, const std::string& kernel,
                      const std::function<bool(const std::string&)>& is_taken,
-                     const std::vector<std::string>& beside)
-    : file_(file), is_taken_(is_taken), beside_(beside) {
+                     const std::vector<std::string>& beside, const std::vector<std::string>& include)
+    : file_(file), is_taken_(is_taken), beside_(beside), include_(include) {
   texts_ = compiled_texts(file.cu, file.included, {});
   for (CompiledText& one : texts_) one.text = with_plain_products(std::move(one.text));
   for (const CompiledText& one : texts_) code_ += one.text + "\n";
@@ -335,7 +335,8 @@ std::string Describer::written() {
   if (!problem_rules_.empty())
     add_line(text, "problem = " + listed_texts(problem_rules_), "as the program's loop has it");
 
-  if (limits_registers || !types_beside_.empty()) text += "\n[compile]\n";
+  if (limits_registers || !types_beside_.empty() || !include_.empty()) text += "\n[compile]\n";
+  if (!include_.empty()) text += "include = " + listed_texts(include_) + "\n";
   if (limits_registers) text += "maxrregcount = \"REGISTERS\"\n";
   std::string defines;
   for (const auto& [type, words] : types_beside_)
@@ -367,8 +368,8 @@ std::string Describer::written() {
 
 std::string described(const KernelFile& file, const std::string& kernel,
                       const std::function<bool(const std::string&)>& is_taken,
-                      const std::vector<std::string>& beside) {
-  return Describer(file, kernel, is_taken, beside).text();
+                      const std::vector<std::string>& beside, const std::vector<std::string>& include) {
+  return Describer(file, kernel, is_taken, beside, include).text();
 }
 
 }  // namespace tunesmith

@@ -16,10 +16,11 @@ inline constexpr std::string_view open_value = "?";
 
 /// Returns the description in TOML. `kernel` may be empty if the file has one kernel. `is_taken` tells if an
 /// op has the name already. `beside`: the texts of files that the kernel's file does not include; a launch
-/// and constants are sought there if it has none. Throws UsageError if there is no such kernel, or if it
-/// cannot be described.
+/// and constants are sought there if it has none. `include`: folders from which it includes files. Throws
+/// UsageError if there is no such kernel, or if it cannot be described.
 std::string described(const KernelFile& file, const std::string& kernel,
                       const std::function<bool(const std::string&)>& is_taken,
-                      const std::vector<std::string>& beside = {});
+                      const std::vector<std::string>& beside = {},
+                      const std::vector<std::string>& include = {});
 
 }  // namespace tunesmith

@@ -178,6 +178,14 @@ void Describer::find_block() {
       block_comment_ = "the launch takes " + one.text();
     }
   }
+  // Components of the block's variable are the axes, in blocks = dim3(n / threads.x) too.
+  static const std::regex plain_name(R"(\s*[A-Za-z_]\w*\s*)");
+  if (launch_ && std::regex_match(launch_->block, plain_name))
+    for (std::size_t i = 0; i < block_.size() && i < components_of_dim3.size(); ++i) {
+      std::string block = launch_->block;
+      std::erase_if(block, is_space);
+      if (is_axis(block_[i])) meanings_.emplace(block + "_" + components_of_dim3[i], name_of(block_[i]));
+    }
 }
 
 std::string Describer::block_constant() const {

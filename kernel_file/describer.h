@@ -31,7 +31,8 @@ std::vector<std::int64_t> around(std::int64_t value, std::int64_t most);
 class Describer {
  public:
   Describer(const KernelFile& file, const std::string& kernel,
-            const std::function<bool(const std::string&)>& is_taken, const std::vector<std::string>& beside);
+            const std::function<bool(const std::string&)>& is_taken, const std::vector<std::string>& beside,
+            const std::vector<std::string>& include);
   std::string text();
 
  private:
@@ -193,7 +194,8 @@ class Describer {
   const std::function<bool(const std::string&)>& is_taken_;
   std::vector<CompiledText> texts_;
   std::string code_, reached_, device_text_, host_text_, body_, with_calls_;
-  const std::vector<std::string>& beside_;  // texts of other files
+  const std::vector<std::string>& beside_;   // texts of other files
+  const std::vector<std::string>& include_;  // folders of files that the text includes
   std::set<std::string> words_, declared_;
   DeclaredKernel kernel_;
   std::optional<HostCode> host_, reached_code_;

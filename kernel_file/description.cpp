@@ -462,6 +462,22 @@ std::string without_description(std::string cu) {
   return cu;
 }
 
+std::vector<std::string> include_folders(const KernelFile& text) {
+  std::vector<std::string> made;
+  const std::string words = inside(text.cu).value_or(text.description);
+  if (words.find("include") == std::string::npos) return made;
+  try {
+    const toml::table root = parse_toml(words, text.path, "The description");
+    if (const toml::array* given = root["compile"]["include"].as_array())
+      for (const toml::node& one : *given)
+        if (const auto* folder = one.as_string(); folder != nullptr && is_include_folder(folder->get()))
+          made.push_back(folder->get());
+  } catch (const UsageError&) {  // read_description() throws it again
+    made.clear();
+  }
+  return made;
+}
+
 Description read_description(const KernelFile& text) {
   const std::optional<std::string> own = inside(text.cu);
   const std::string file =

@@ -179,6 +179,13 @@ struct Description {
   std::vector<ExpressionName> names_with_step() const;
 };
 
+/// True for a folder that [compile] include may name: a relative path.
+bool is_include_folder(const std::string& words);
+
+/// Returns the folders of [compile] include, relative to the file's own. None if the description cannot be
+/// read, for which read_description() has a sentence.
+std::vector<std::string> include_folders(const KernelFile& text);
+
 /// Returns the text with the comment "/* tunesmith … */" as an ordinary one.
 std::string without_description(std::string cu);
 

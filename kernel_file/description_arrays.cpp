@@ -47,6 +47,8 @@ std::string DescriptionReader::why_not(const DeclaredKernel::Parameter& paramete
   const DType given = dtype_of({{"dtype", dtype}});
   const bool same_bits = is_whole(given) && is_whole(*type.dtype) && bytes(given) == bytes(*type.dtype);
   if (same_bits) return "";
+  // A vector of integers may be words that hold anything: int4* of eight f16 each.
+  if (type.lanes > 1 && is_whole(*type.dtype) && bytes(given) < bytes(*type.dtype) * type.lanes) return "";
   return parameter.type + ", whose elements are " + std::string(name(*type.dtype)) + " of " +
          std::to_string(bytes(*type.dtype)) + (bytes(*type.dtype) == 1 ? " byte" : " bytes") + ".";
 }

@@ -2,6 +2,7 @@
 // The table [compile] of a description. A description may come from a stranger, so it chooses among options
 // that are listed here and never gives a compiler's words.
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "generator/compiler_flags.h"
@@ -9,6 +10,11 @@
 #include "kernel_file/description_reader.h"
 
 namespace tunesmith {
+
+bool is_include_folder(const std::string& words) {
+  return !words.empty() && words.size() <= 500 && words.find('\\') == std::string::npos &&
+         !std::filesystem::path(words).is_absolute();
+}
 
 bool DescriptionReader::is_setting(const toml::table& root, const std::string& name) {
   const auto is_name = [&](const toml::node* node) {
@@ -53,7 +59,7 @@ CompileSetting DescriptionReader::setting(const toml::node& node, const std::str
 void DescriptionReader::read_compilation(const toml::table& root) {
   const toml::table* given = table(root, "compile");
   if (given == nullptr) return;
-  only_keys(*given, "[compile]", {"fast_math", "maxrregcount", "standard", "defines"});
+  only_keys(*given, "[compile]", {"fast_math", "maxrregcount", "standard", "defines", "include"});
   DescribedCompilation& made = made_.compilation;
   if (const toml::node* node = given->get("fast_math"))
     made.fast_math = setting(*node, "fast_math", 0, 1, false);
@@ -64,6 +70,14 @@ void DescriptionReader::read_compilation(const toml::table& root) {
     if (word == nullptr || (word->get() != "c++17" && word->get() != "c++20"))
       refuse(node, "standard is " + shown(*node) + "; allowed are \"c++17\" and \"c++20\".");
     made.standard = word->get() == "c++17" ? 17 : 20;
+  }
+  if (const toml::node* folders = given->get("include")) {
+    const toml::array* all = folders->as_array();
+    if (all == nullptr) refuse(folders, "include is " + shown(*folders) + "; give a list of folders.");
+    for (const toml::node& one : *all)
+      if (const auto* folder = one.as_string(); folder == nullptr || !is_include_folder(folder->get()))
+        refuse(&one, "include has " + shown(one) +
+                         "; give folders relative to the kernel's file, such as \"../../common\".");
   }
   const toml::node* node = given->get("defines");
   if (node == nullptr) return;

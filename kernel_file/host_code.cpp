@@ -976,23 +976,33 @@ std::vector<HostExpression> HostCode::components(const std::string& words, const
   } else if (is_plain_name(trimmed)) {
     bool is_constant = false;
     const auto given = definition(trimmed, place.at, is_constant);
-    if (given &&
-        (std::regex_match(*given, match, vector) || given->starts_with('{') || given->starts_with(" {")))
-      return components(*given, place, names, depth + 1);
-    // grid.x = …; grid.y = …
     std::vector<HostExpression> parts;
+    const bool is_given = given && (std::regex_match(*given, match, vector) || given->starts_with('{') ||
+                                    given->starts_with(" {"));
+    if (is_given) parts = components(*given, place, names, depth + 1);
+    // grid.x = …; grid.y = …: the last one before the place, else the first one behind it.
     const Function* function = function_at(place.at);
-    for (const char* part : {"x", "y", "z"}) {
-      if (function == nullptr) break;
+    const bool is_whole = !parts.empty();
+    for (std::size_t i = 0; i < 3 && function != nullptr; ++i) {
       const std::string body(code_.substr(function->open, function->close - function->open));
-      const std::regex assigned("\\b" + trimmed + "\\s?\\.\\s?" + part + R"(\s*=([^=;]*);)");
-      if (!std::regex_search(body, match, assigned)) break;
-      const auto tree = parsed(match[1].str());
+      const std::regex assigned("\\b" + trimmed + "\\s?\\.\\s?" + "xyz"[i] + R"(\s*=([^=;][^;]*);)");
+      std::string words;
+      for (std::sregex_iterator one(body.begin(), body.end(), assigned), end; one != end; ++one) {
+        const bool is_before = function->open + static_cast<std::size_t>(one->position()) < place.at;
+        if (is_before || (words.empty() && !is_whole)) words = (*one)[1].str();
+      }
+      if (words.empty()) {
+        if (is_whole) continue;
+        break;
+      }
+      const auto tree = parsed(words);
       const auto one = tree ? resolved(*tree, place, names, depth + 1) : std::nullopt;
       if (!one || !is_expressible(*one)) return {};
-      parts.push_back(*one);
+      while (parts.size() <= i) parts.push_back(number(1));
+      parts[i] = *one;
     }
-    if (!parts.empty()) return parts;
+    while (parts.size() > 1 && parts.back().is_number(1)) parts.pop_back();
+    if (is_given || !parts.empty()) return parts;
     // A parameter of the function around: the call's argument.
     if (!given && function != nullptr) {
       const auto parameter = std::find(function->parameters.begin(), function->parameters.end(), trimmed);

@@ -92,7 +92,7 @@ bool tells_devices_apart(const std::string& condition) {
 // Matches declarations of dynamic shared memory.
 const std::regex& dynamic_shared() {
   static const std::regex form(
-      R"(\bextern\s+(?:volatile\s+)?__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s+)?([A-Za-z_][\w: ]*?)\s*([A-Za-z_]\w*)\s*\[\s*\]\s*;)");
+      R"(\bextern\s+(?:volatile\s+)?__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s+)?([A-Za-z_][\w: ]*?)\s*([A-Za-z_]\w*)\s*\[\s*\]((?:\s*\[[^\[\];]*\])*)\s*;)");
   return form;
 }
 
@@ -291,7 +291,11 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
   for (std::sregex_iterator at(blank.begin(), blank.end(), dynamic_shared()), none; at != none; ++at) {
     const auto place = static_cast<std::size_t>(at->position());
     const std::string whole = at->str(), name = (*at)[2].str();
-    const std::string declared = "DYNAMIC_SHARED(" + (*at)[1].str() + ", " + name + ");";
+    const std::string rows = squeezed((*at)[3].str());  // of float tile[][32] these are arrays
+    const std::string declared = rows.empty()
+                                     ? "DYNAMIC_SHARED(" + (*at)[1].str() + ", " + name + ");"
+                                     : "using tunesmith_row_of_" + name + " = " + (*at)[1].str() + rows +
+                                           "; DYNAMIC_SHARED(tunesmith_row_of_" + name + ", " + name + ");";
     const std::string lines(static_cast<std::size_t>(std::count(whole.begin(), whole.end(), '\n')), '\n');
     const bool is_at_file_scope = std::none_of(outer.begin(), outer.end(), [&](const Braces& one) {
       return !one.is_transparent() && one.holds(place);

@@ -2,6 +2,7 @@
 #include "kernel_file/reach.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -48,6 +49,11 @@ Words words_of(const Tokens& tokens) {
   for (const std::string_view name : made.names)
     if (!local.contains(name) || called.contains(name)) made.callable.insert(name);
   return made;
+}
+
+bool is_macro_name(std::string_view word) {
+  return word.size() > 1 &&
+         std::none_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
 struct Construct {
@@ -281,6 +287,23 @@ bool read_operator(const Tokens& head, Construct& construct) {
   return true;
 }
 
+// Reads variables that are pointers to functions: `void (*f)(int) = g;`, `void (*all[])(int) = {g, h};`.
+bool read_function_pointer(const Tokens& head, Construct& construct) {
+  if (head.back().text != ";") return false;
+  std::size_t at = 0;
+  while (at < head.size() && (head[at].is_word() || head[at].text == "*" || head[at].text == "&" ||
+                              head[at].text == "::" || head[at].text == "<"))
+    at = head[at].text == "<" ? behind_bracket(head, at) : at + 1;
+  if (at == 0 || at + 3 >= head.size() || head[at].text != "(" || head[at + 1].text != "*") return false;
+  std::size_t name = at + 2;
+  while (name < head.size() && head[name].text == "const") ++name;
+  const std::size_t behind = behind_bracket(head, at);
+  if (name >= head.size() || !head[name].is_word() || behind >= head.size() || head[behind].text != "(")
+    return false;
+  construct.names.emplace_back(head[name].text);
+  return true;
+}
+
 void classify(Construct& construct) {
   const Tokens head = plain_head(construct.tokens, construct);
   if (head.empty()) return;
@@ -328,6 +351,7 @@ void classify(Construct& construct) {
   if (read_function(head, construct)) return;
   construct.names.clear();
   if (names_operator && head.back().text != ";") return;
+  if (read_function_pointer(head, construct)) return is_other(true);
   is_other(head.back().text == ";" && add_declarators(head, 0, construct));
   if (construct.kind == Construct::Kind::opaque) construct.names.clear();
 }
@@ -511,7 +535,8 @@ class Splitter {
     bool has_assignment = false, has_parenthesis = false, has_directive = false, has_list = false;
     int angles = 0;
     std::size_t i = at;
-    while (i < code_.size()) {
+    if (const std::size_t behind = behind_definition(at); behind > at) construct.end = i = behind;
+    while (construct.end == 0 && i < code_.size()) {
       const char c = code_[i];
       if (begins_directive(code_, i)) {
         has_directive = true;
@@ -578,6 +603,24 @@ class Splitter {
     const std::size_t end = construct.end;
     constructs_.push_back(std::move(construct));
     return end;
+  }
+
+  // Returns the position behind MACRO(…) if the macro, one of this text, is a whole definition, so that what
+  // follows is another construct; else `at`.
+  std::size_t behind_definition(std::size_t at) const {
+    std::size_t end = at;
+    while (end < code_.size() && is_name(code_[end])) ++end;
+    const std::string_view name = code_.substr(at, end - at);
+    const std::size_t open = skip_space(code_, end);
+    if (name.empty() || open >= code_.size() || code_[open] != '(') return at;
+    const bool is_definition = std::any_of(constructs_.begin(), constructs_.end(), [&](const Construct& one) {
+      return one.kind == Construct::Kind::macro && one.names.front() == name && !one.tokens.empty() &&
+             (one.tokens.back().text == "}" || one.tokens.back().text == ";");
+    });
+    const std::size_t close = is_definition ? behind_close(code_, open) : std::string_view::npos;
+    if (close == std::string_view::npos) return at;
+    const std::size_t behind = skip_space(code_, close);
+    return behind < code_.size() && code_[behind] == ';' ? behind + 1 : close;
   }
 
   std::size_t broken() {
@@ -775,6 +818,46 @@ class Reaching {
   bool is_pasted_ = false;                  // a macro makes names by ##
 };
 
+// A use of a macro at the scope of the file, `MACRO(…)` alone or with a body, is no device code if the macro
+// is of no text, or if it launches kernels and defines none.
+void leave_macros_of_host(std::vector<Construct>& constructs) {
+  std::map<std::string_view, const Construct*> macros;
+  for (const Construct& one : constructs)
+    if (one.kind == Construct::Kind::macro) macros[one.names.front()] = &one;
+  std::map<std::string_view, std::pair<bool, bool>> known;  // by macro: does it launch, does it define
+  const std::function<std::pair<bool, bool>(std::string_view)> meaning = [&](std::string_view name) {
+    if (const auto found = known.find(name); found != known.end()) return found->second;
+    std::pair<bool, bool>& made = known[name];
+    bool launches = false, defines = false;
+    const Tokens& tokens = macros.at(name)->tokens;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const std::string_view one = tokens[i].text;
+      launches |=
+          one == "<" && i + 2 < tokens.size() && tokens[i + 1].text == "<" && tokens[i + 2].text == "<";
+      defines |= one == "__global__" || one == "__device__" || one == "__constant__";
+      if (tokens[i].is_word() && one != name && macros.contains(one)) {
+        const std::pair<bool, bool> inner = meaning(one);
+        launches |= inner.first;
+        defines |= inner.second;
+      }
+    }
+    made = {launches, defines};
+    return made;
+  };
+  for (Construct& one : constructs) {
+    if (one.kind != Construct::Kind::opaque || one.tokens.size() < 3 || !one.tokens[0].is_word() ||
+        one.tokens[1].text != "(")
+      continue;
+    const std::size_t behind = behind_bracket(one.tokens, 1);
+    const bool is_alone = behind >= one.tokens.size() || one.tokens[behind].text == ";";
+    const bool has_body = !is_alone && one.tokens[behind].text == "{";
+    const auto macro = macros.find(one.tokens[0].text);
+    if (macro == macros.end() ? has_body && is_macro_name(one.tokens[0].text)
+                              : is_alone && meaning(macro->first) == std::pair(true, false))
+      one.kind = Construct::Kind::other;
+  }
+}
+
 }  // namespace
 
 Reach reach_of(const std::vector<CompiledText>& texts, const std::vector<std::string>& kernels,
@@ -794,6 +877,7 @@ Reach reach_of(const std::vector<CompiledText>& texts, const std::vector<std::st
         if (token.is_word()) all.words.emplace(token.text);
     return all;
   }
+  leave_macros_of_host(constructs);
   Reaching reaching(std::move(constructs), std::move(spaces));
   reaching.find(kernels, used);
   return reaching.result(texts.size());

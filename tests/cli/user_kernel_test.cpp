@@ -866,6 +866,24 @@ TEST_F(UserKernelTest, OptionsOfTheCompilerMayBeTuned) {
   EXPECT_EQ(scratch.tunesmith("check twice.cu --device host --random 0 --problem n=1000").exit_code, 1);
 }
 
+// What has one size in all problems holds its values in the largest one too: there zeros would divide by
+// zero.
+TEST_F(UserKernelTest, TheLargestProblemKeepsSmallInputs) {
+  for (const auto& [times, code] :
+       std::initializer_list<std::pair<const char*, int>>{{"3", 0}, {"3000", 1}}) {
+    write(
+        "/* tunesmith\nname = \"twice\"\n[problem]\nn = [1, 10000000]\n[arrays]\nx = [\"n\"]\n"
+        "cell = { extents = [3], values = [1, 2] }\ny = { extents = [\"n\"], role = \"output\" }\n[axes]\n"
+        "BLOCK = [128]\n[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n*/\n#define BLOCK 128\n"
+        "__global__ void cells(const float* x, const float* cell, int* y, int n) {\n"
+        "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+        "  if (i < n) y[i] = (int)floorf((x[i] - n) / cell[i % 3]) * " +
+        std::string(times) + " - 1;\n}\n");
+    const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=5");
+    EXPECT_EQ(checked.exit_code, code) << times << checked.out << checked.err;
+  }
+}
+
 // Each array that may have more than 2^31 elements is looked at, wherever its sizes stand.
 TEST_F(UserKernelTest, IndicesOverflowInEachArray) {
   ASSERT_EQ(::unsetenv("TUNESMITH_CXX"), 0);  // a compiler that is set is the only one
@@ -1334,6 +1352,10 @@ TEST_F(UserKernelTest, HeadersThatNoKernelHasAreLeftOut) {
   EXPECT_EQ(host.exit_code, 0) << host.out << host.err;
   EXPECT_THAT(host.out + host.err, HasSubstr("no kernel has the header <iostream>; line 1 is left out."))
       << host.out << host.err;
+  // Of the toolkit's headers it is known what they define.
+  write("#include <cuda_fp8.h>\n#include <library_types.h>\n#ifdef WIDE\n#endif\n" + kernel);
+  const Outcome known = scratch.tunesmith(check);
+  EXPECT_EQ(known.exit_code, 0) << known.out << known.err;
   // A header that might have declared it is told where a name is missing.
   write("#include \"mine.h\"\n" + twice("if (i < n) y[i] = mine(x[i]) * PART / PART;", compared));
   const Outcome needed = scratch.tunesmith(check);

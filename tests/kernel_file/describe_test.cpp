@@ -440,6 +440,27 @@ TEST(Describe, TheKernelsIndicesCountMoreThanALaunchForSquares) {
   EXPECT_THAT(text, HasSubstr("fits only where its sizes are equal"));
 }
 
+// A variable of dim3 has the components that it is given last, each by itself or all together.
+TEST(Describe, ComponentsOfALaunchMayBeAssigned) {
+  const auto launched = [](const std::string& launch) {
+    return described_text(
+        "__global__ void add(int* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "  y[i] += 1;\n}\nvoid run(int* y, int n) {\n" +
+        launch + "  add<<<blocks, threads>>>(y, n);\n  blocks.x = 7;\n}\n");
+  };
+  const std::string together =
+      launched("  dim3 threads, blocks;\n  threads = dim3(512, 1);\n  blocks = dim3(n / threads.x, 1);\n");
+  EXPECT_THAT(together, HasSubstr("grid = [\"n / BLOCK\"]"));
+  EXPECT_THAT(together, HasSubstr("BLOCK = [512,"));
+  EXPECT_THAT(together, HasSubstr("must = [\"BLOCK <= 1024\", \"n % BLOCK == 0\"]"));
+  EXPECT_THAT(together, Not(HasSubstr("threads_x")));
+  const std::string alone = launched(
+      "  dim3 threads(128, 1), blocks(1, 1, 1);\n  blocks.x = 3;\n  blocks.x = (n + threads.x - 1) / "
+      "threads.x;\n");
+  EXPECT_THAT(alone, HasSubstr("grid = [\"n / BLOCK\"]"));
+  EXPECT_THAT(alone, HasSubstr("BLOCK = [128,"));
+}
+
 TEST(Describe, AnOffsetLeavesTheFirstElements) {
   const std::string text = described_text(
       "__global__ void one(float* y, int n, int first) {\n"

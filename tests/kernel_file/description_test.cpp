@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <tuple>
@@ -16,6 +17,7 @@
 #include "generator/op.h"
 #include "generator/random.h"
 #include "kernel_file/described_op.h"
+#include "kernel_file/read.h"
 #include "kernel_file/user_kernel.h"
 #include "tests/rounds.h"
 #include "tests/source_folder.h"
@@ -250,6 +252,13 @@ TEST(Description, AnArrayHasTheTypeOfItsPointer) {
             (std::vector<std::int64_t>{100, 4}));
   EXPECT_EQ(described_op(with_pointer("float4*", ", dtype = \"f32\""), {})->op.arguments[1].extents(problem),
             std::vector<std::int64_t>{100});
+  // A vector of integers may be words that hold narrower numbers.
+  EXPECT_EQ(described_op(with_pointer("int4*", ", dtype = \"f16\""), {})->op.arguments[1].dtype(problem),
+            DType::f16);
+  EXPECT_EQ(described_op(with_pointer("uint2*", ", dtype = \"u8\""), {})->op.arguments[1].extents(problem),
+            std::vector<std::int64_t>{100});
+  EXPECT_THAT(complaint(with_pointer("int*", ", dtype = \"f16\"")), HasSubstr("whose elements are i32 of 4"));
+  EXPECT_THAT(complaint(with_pointer("float4*", ", dtype = \"f16\"")), HasSubstr("whose elements are f32"));
   EXPECT_EQ(complaint(with_pointer("unsigned long long*", ", dtype = \"i32\"")),
             "scale.cu, line 6: The array c has the dtype i32, but the kernel takes it as unsigned long "
             "long*, whose "
@@ -1121,8 +1130,47 @@ TEST(Description, SaysHowItIsCompiled) {
            {"fast_math = \"FAST\"\ndefines = { BLOCK = 1 }", "is also an axis or a parameter"},
            {"fast_math = \"FAST\"\ndefines = { TUNESMITH = 1 }", "has no allowed name"},
            {"fast_math = \"FAST\"\ndefines = { missing = 1 }", "does not occur in scale.cu"},
+           {"fast_math = \"FAST\"\ninclude = \"../common\"",
+            "include is \"../common\"; give a list of folders."},
+           {"fast_math = \"FAST\"\ninclude = [\"/usr/include\"]",
+            "give folders relative to the kernel's file"},
            {"maxrregcount = 32", "The axis FAST does not occur in scale.cu"}})
     EXPECT_THAT(complaint(text_of(with(compile))), HasSubstr(sentence)) << compile;
+}
+
+// Files are found as a compiler with -I finds them; what no folder has stays as it is.
+TEST(Description, FilesOfIncludeFoldersAreRead) {
+  namespace fs = std::filesystem;
+  std::string name = (fs::temp_directory_path() / "tunesmith_include_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(name.data()), nullptr);
+  const fs::path root = name, file = root / "project" / "kernels" / "scale.cu";
+  const auto write = [](const fs::path& path, const std::string& text) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  };
+  fs::create_directories(root / "project" / ".git");
+  write(root / "above" / "math.cuh", "another project's");
+  write(root / "project" / "benchmark" / "absent.h", "another program's");
+  write(root / "project" / "common" / "types.h", "#pragma once\n#include <math.cuh>\nusing Real = float;\n");
+  write(root / "project" / "common" / "math.cuh", "__device__ float twice(float x) { return 2 * x; }\n");
+  const std::string includes =
+      "#include <types.h>\n#  include \"math.cuh\"\n#include <absent.h>\n#include <math.h>\n";
+  write(file, includes);
+  EXPECT_EQ(read_kernel_file(file).included.size(), 0U);
+  EXPECT_EQ(folders_of_absent_files(file), std::vector<std::string>{"../common"});
+  const auto is_read = [&](const KernelFile& read) {
+    ASSERT_EQ(read.included.size(), 2U);
+    EXPECT_EQ(read.included[0].first, "types.h");
+    EXPECT_EQ(read.included[1].first, "math.cuh");
+    EXPECT_EQ(read.included[0].second, "#pragma once\n#include \"math.cuh\"\nusing Real = float;\n");
+    EXPECT_EQ(read.included[1].second, "__device__ float twice(float x) { return 2 * x; }\n");
+    EXPECT_THAT(read.cu, HasSubstr("#include \"types.h\"\n#  include \"math.cuh\"\n#include <absent.h>\n"));
+  };
+  is_read(read_kernel_file(file, {"../common"}));
+  write(fs::path(file).replace_extension(".toml"), "[compile]\ninclude = [\"../common\"]\n");
+  is_read(read_kernel_file(file));
+  EXPECT_THAT(read_kernel_file(file).cu, HasSubstr("#include <math.h>"));
+  fs::remove_all(root);
 }
 
 // So does a product of two sizes, where no size alone can be that large.

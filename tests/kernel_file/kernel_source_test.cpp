@@ -100,6 +100,9 @@ TEST(OwnSource, KnowsWhatTutorialsWrite) {
   EXPECT_EQ(
       rendered("extern \"C\" { __global__ void k() { extern __shared__ __align__(sizeof(int)) char c[]; } }"),
       "extern \"C\" { extern \"C\" __global__ void ENTRY(k)() { DYNAMIC_SHARED(char, c); } }");
+  EXPECT_EQ(rendered("__device__ void f() { extern __shared__ float s[][ N ]\n[4]; s[1][2][3] = 0; }"),
+            "__device__ void f() { using tunesmith_row_of_s = float[ N ] [4]; "
+            "DYNAMIC_SHARED(tunesmith_row_of_s, s);\n s[1][2][3] = 0; }");
   // Branches of an #if may open the same braces.
   EXPECT_EQ(rendered("__device__ void f(int n) {\nextern __shared__ int s[];\n#if N == 2\nfor (;n > 3;) {\n"
                      "#elif N\nfor (;;) {\n#else\nwhile (n) {\n#endif\ns[n] = 0; }\n}\nint g();\n"),

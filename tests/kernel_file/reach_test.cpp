@@ -40,25 +40,54 @@ TEST(Reach, HostCodeAndOtherKernelsAreLeftOut) {
   EXPECT_EQ(left.find("cout"), std::string::npos) << left;
   EXPECT_NE(left.find("#ifdef DEBUG"), std::string::npos) << "lines of the preprocessor stay\n" << left;
   EXPECT_EQ(std::count(left.begin(), left.end(), '\n'), 9);
-  for (const char* part :
-       {"__global__ void other(cudaPitchedPtr p) { asm(\"\"); }\n",
-        "void launch(float* y) { k<<<1, 1>>>(y, 1); }\n",
-        "template <typename T>\nstruct Timer { std::vector<T> all; };\n", "static cublasHandle_t handle;\n",
-        "using Clock = std::chrono::steady_clock;\n", "typedef std::pair<int, int> Pair;\n",
-        "using namespace std;\n",
-        "std::ostream& operator<<(std::ostream& out, float4 v) { return out << v.x; }\n",
-        "enum class Backend { cublas, own };\n", "Timer::Timer(int n) : a(n), b{1} { start(); }\n",
-        "template <typename T> void reduce(int n, T* x) { k<<<1, 1>>>(x, n); }\n",
-        "template void reduce<float>(int, float*);\n", "void launch(int, float*);\n",
-        "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"k\", &k); }\n",
-        "std::function<void(int)> callback = [](int n) { run(n); };\n",
-        "extern \"C\" void run(float* y) { k<<<1, 1>>>(y, 1); }\n",
-        "bool operator==(const std::string& a, int b) { return a.size() == b; }\n",
-        "namespace fs = std::filesystem;\n", "char *names[] = {\"a\", \"b;}\"}, *more;\n"}) {
+  for (const char* part : {"__global__ void other(cudaPitchedPtr p) { asm(\"\"); }\n",
+                           "void launch(float* y) { k<<<1, 1>>>(y, 1); }\n",
+                           "template <typename T>\nstruct Timer { std::vector<T> all; };\n",
+                           "static cublasHandle_t handle;\n",
+                           "using Clock = std::chrono::steady_clock;\n",
+                           "typedef std::pair<int, int> Pair;\n",
+                           "using namespace std;\n",
+                           "std::ostream& operator<<(std::ostream& out, float4 v) { return out << v.x; }\n",
+                           "enum class Backend { cublas, own };\n",
+                           "Timer::Timer(int n) : a(n), b{1} { start(); }\n",
+                           "template <typename T> void reduce(int n, T* x) { k<<<1, 1>>>(x, n); }\n",
+                           "template void reduce<float>(int, float*);\n",
+                           "void launch(int, float*);\n",
+                           "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"k\", &k); }\n",
+                           "TORCH_MODULE_OF(x, m) {\n  m.def(\"k\", &k);\n}\n",
+                           "REGISTER_OF(k) { return 1; }\n",
+                           "void (*callback)(int, float*) = launch;\n",
+                           "static void (*all[])(int k,\n float* y) = {one, two,\n three};\n",
+                           "std::function<void(int)> callback = [](int n) { run(n); };\n",
+                           "extern \"C\" void run(float* y) { k<<<1, 1>>>(y, 1); }\n",
+                           "bool operator==(const std::string& a, int b) { return a.size() == b; }\n",
+                           "namespace fs = std::filesystem;\n",
+                           "char *names[] = {\"a\", \"b;}\"}, *more;\n"}) {
     const std::string text = "float f(int n) { return n; }\n" + std::string(part) + tuned_k;
     EXPECT_EQ(reached(text).find_first_not_of(" \n", 29), text.size() - tuned_k.size())
         << part << reached(text);
   }
+}
+
+// A use of a macro has no semicolon where the macro is a whole function.
+TEST(Reach, UsesOfMacrosThatLaunchKernelsAreLeftOut) {
+  const std::string macros =
+      "#define CALL(T) k<<<1, 1>>>((T*)y.data_ptr(), 1);\n"
+      "#define BIND(name, T) \\\n  torch::Tensor name(torch::Tensor y) { \\\n    CALL(T) \\\n  }\n"
+      "#define LOAD(name, T) __device__ T name(const T* x) { return *x; }\n"
+      "#define LIMIT(n) __launch_bounds__(n)\n";
+  const std::string uses =
+      "BIND(k_f32, float)\nBIND(k_f64, double)\n\nLOAD(load, float)\n"
+      "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"k\", &k); }\n";
+  const std::string text =
+      macros + uses + "LIMIT(128)\n__global__ void k(float* y, int n) { y[n] = load(y); }\n";
+  const std::string left = reached(text);
+  EXPECT_EQ(blanked(left).find("BIND("), macros.find("BIND(")) << left;
+  EXPECT_EQ(left.find("BIND(k_f32"), std::string::npos) << left;
+  EXPECT_EQ(left.find("BIND(k_f64"), std::string::npos) << left;
+  EXPECT_EQ(left.find("PYBIND11"), std::string::npos) << left;
+  EXPECT_NE(left.find("LOAD(load, float)"), std::string::npos) << left;
+  EXPECT_NE(left.find("LIMIT(128)"), std::string::npos) << left;
 }
 
 TEST(Reach, BranchesMayOpenTheSameBraces) {
