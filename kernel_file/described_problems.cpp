@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -240,6 +241,32 @@ std::optional<Problem> beyond_the_grid(const Facts& facts, const Problem& proble
   return std::nullopt;
 }
 
+// Returns a small problem for each size that is a multiple of some number in all known ones although no rule
+// asks for it: a rule may allow multiples of 2, and the kernel need multiples of 4.
+std::vector<Problem> off_the_step(const Facts& facts, const Problem& problem,
+                                  const std::vector<Problem>& known) {
+  constexpr std::int64_t largest = 130;
+  const auto& fixed = facts->description.compiled_in;
+  std::vector<Problem> found;
+  for (const Parameter& parameter : facts->description.parameters) {
+    if (known.empty() || !is_free(parameter, fixed)) continue;
+    std::int64_t step = 0;
+    for (const Problem& one : known) step = std::gcd(step, one.integer(parameter.name));
+    if (step <= 1) continue;
+    const UsualSizes range = range_of(parameter);
+    for (std::int64_t size = std::max<std::int64_t>(range.least, 2); size <= std::min(range.most, largest);
+         ++size) {
+      if (size % step == 0) continue;
+      Problem one = known.back();
+      one.set(parameter.name, size);
+      if (one == problem || !why_not(facts, one).empty() || !is_small(facts, one)) continue;
+      found.push_back(std::move(one));
+      break;
+    }
+  }
+  return found;
+}
+
 // Returns small problems with a size that 8 bits cannot count, of the parameters that have none in `known`.
 std::vector<Problem> beyond_8_bits(const Facts& facts, const Problem& problem,
                                    const std::vector<Problem>& known) {
@@ -377,6 +404,7 @@ std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
   }
   std::erase_if(all, [&](const Problem& one) { return !why_not(facts, one).empty(); });
   for (Problem& one : drawn(facts, problem, facts->description.compiled_in)) all.push_back(std::move(one));
+  for (Problem& one : off_the_step(facts, problem, all)) all.push_back(std::move(one));
   for (Problem& one : beyond_8_bits(facts, problem, all)) all.push_back(std::move(one));
   std::vector<Problem> beyond = beyond_16_bits(facts, problem);
   if (beyond.empty())

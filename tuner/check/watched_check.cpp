@@ -177,7 +177,7 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
   if (auto failure = run_on(asked, variant, most_on_problem, lost)) return failure;
   if (has_signals_)
     if (auto failure = among_many_blocks(companions, variant, lost)) return failure;
-  return check_large(variant, asked.problem(), constants);
+  return check_large(variant, asked, constants);
 }
 
 // Makes the problem smaller as long as the array stays well above 2^31 elements, so that a block has less to
@@ -202,12 +202,12 @@ Problem WatchedCheck::smaller(Problem large, std::size_t array, const Variant& v
 // Runs some blocks on problems in which an array has more elements than 32 bits can count, for each array
 // that can in the description's ranges. If the largest problem cannot be launched, that is reported, for the
 // untuned kernel.
-std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, const Problem& asked,
+std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, const ProblemArrays& asked,
                                                       const Values& constants) {
   // An index can exceed 32 bits only if the array is at most this many threads below that size.
   constexpr std::int64_t most_of_a_block = 1 << 16;
   const auto& [tmpl, config, source, binary] = variant;
-  const std::optional<Problem> largest = largest_problem(op_, asked, constants);
+  const std::optional<Problem> largest = largest_problem(op_, asked.problem(), constants);
   if (!largest || why_not(tmpl, *largest, device_.facts())) return std::nullopt;
   if (!tmpl.space(*largest, device_.facts()).find(config.values())) return std::nullopt;
   const std::vector<Step> steps = tmpl.work(*largest, config, device_.facts()).steps;
@@ -233,13 +233,14 @@ std::optional<CheckFailure> WatchedCheck::check_large(const Variant& variant, co
   if (all.empty()) all.push_back(*largest);
   const std::uint64_t most = 2 * most_on_problem / std::max<std::size_t>(2, all.size());
   for (const Problem& large : all)
-    if (auto failure = check_on(large, variant, most)) return failure;
+    if (auto failure = check_on(large, variant, most, asked)) return failure;
   return std::nullopt;
 }
 
-// Finds arithmetic that overflows there but not on small problems, and accesses that miss their array.
+// Finds arithmetic that overflows there but not on small problems, and accesses that miss their array. Inputs
+// that are as large on the asked problem, such as one struct of sizes, hold what they hold there.
 std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const Variant& variant,
-                                                   std::uint64_t most) {
+                                                   std::uint64_t most, const ProblemArrays& asked) {
   const auto& [tmpl, config, source, binary] = variant;
   Work work = spread_out(tmpl.work(large, config, device_.facts()));
   if (exceeds(work, device_.facts())) return std::nullopt;
@@ -254,8 +255,11 @@ std::optional<CheckFailure> WatchedCheck::check_on(const Problem& large, const V
     const std::int64_t size = elements(argument, large) * bytes(dtype);
     char* const start = memory.emplace_back(size).get();
     if (start == nullptr) return std::nullopt;
+    const ProblemArrays::Array& known = asked.arrays()[memory.size() - 1];
     if (const auto index = largest_index(argument, large))
       memory.back().fill(pack(dtype, std::vector{*index}));
+    else if (argument.role == Role::input && known.initial && known.live.bytes() == size)
+      device_.copy(start, known.initial->get(), size);
     arrays.push_back(Watcher::Array::of(argument.name, start, size, dtype, record_of(op_, argument)));
     pointers.push_back(start);
   }
@@ -495,12 +499,20 @@ std::optional<CheckFailure> WatchedCheck::among_late_blocks(ProblemArrays& on, c
     for (std::size_t i = 0; i < on.arrays().size(); ++i) {
       if (!on.arrays()[i].expected) continue;
       const Comparison comparison = on.compare(i);
-      if (comparison.wrong > 0)
-        return CheckFailure{
-            Verdict::wrong_result,
-            when + on.difference(i, comparison) + where +
-                " A block takes what another one has not written yet: is a flag set before the "
-                "launch, or not cleared, or read without its data?"};
+      if (comparison.wrong == 0) continue;
+      const std::string difference = on.difference(i, comparison);
+      if (!follows) {
+        Watcher in_order;
+        device_.fill(workspace.get(), byte_of(Poison::nan), work.workspace_bytes);
+        if (watch_on(on, in_order, *executable, binary, work, workspace.get(), false, most_on_companions) ==
+                0 &&
+            on.compare(i).wrong > 0)
+          return std::nullopt;  // told by the launch that is not watched, with its own cause
+      }
+      return CheckFailure{Verdict::wrong_result,
+                          when + difference + where +
+                              " A block takes what another one has not written yet: is a flag set before the "
+                              "launch, or not cleared, or read without its data?"};
     }
   }
   return std::nullopt;

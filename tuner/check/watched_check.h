@@ -55,9 +55,10 @@ class WatchedCheck {
   std::optional<CheckFailure> among_many_blocks(std::span<ProblemArrays> companions, const Variant& variant,
                                                 bool& lost);
   Problem smaller(Problem large, std::size_t array, const Variant& variant, const Values& constants) const;
-  std::optional<CheckFailure> check_large(const Variant& variant, const Problem& asked,
+  std::optional<CheckFailure> check_large(const Variant& variant, const ProblemArrays& asked,
                                           const Values& constants);
-  std::optional<CheckFailure> check_on(const Problem& large, const Variant& variant, std::uint64_t most);
+  std::optional<CheckFailure> check_on(const Problem& large, const Variant& variant, std::uint64_t most,
+                                       const ProblemArrays& asked);
 
   Device& device_;
   const Op& op_;
