@@ -2,7 +2,7 @@
 """Checks public kernels as published: `python3 check.py TUNESMITH FOLDER [NAME…]`.
 
 FOLDER holds checkouts of the repositories of kernels.txt, as OWNER/REPOSITORY or OWNER+REPOSITORY; nothing is fetched. Each kernel's
-folder is copied, and the description is put beside its file, which stays as it is.
+folder is copied, with those that its description includes, and the description is put beside its file, which stays as it is.
 """
 
 import os
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -44,13 +45,18 @@ def check(program: str, folder: Path, name: str, repository: str, path: str, pro
     )
     if file is None:
         return "not there"
+    description = tomllib.loads((HERE / f"{name}.toml").read_text())
     with tempfile.TemporaryDirectory() as scratch:
-        beside = [one for one in file.parent.iterdir() if one.is_file() and one.stat().st_size < LARGEST_FILE]
-        for one in beside:
-            if one.suffix != ".toml":
-                shutil.copy(one, scratch)
+        place = Path(scratch) / path
+        for folder_of_files in [".", *description.get("compile", {}).get("include", [])]:
+            source, target = file.parent / folder_of_files, place.parent / folder_of_files
+            # The parts before ".." must be there.
+            os.makedirs(os.path.normpath(target), exist_ok=True)
+            for one in source.iterdir():
+                if one.is_file() and one.stat().st_size < LARGEST_FILE and one.suffix != ".toml":
+                    shutil.copy(one, os.path.normpath(target))
         own, text = source_of(file)
-        kernel = Path(scratch) / own
+        kernel = place.parent / own
         if text:
             kernel.write_text(text)
         shutil.copy(HERE / f"{name}.toml", kernel.with_suffix(".toml"))
@@ -59,7 +65,7 @@ def check(program: str, folder: Path, name: str, repository: str, path: str, pro
             command, capture_output=True, text=True, env={**os.environ, "TUNESMITH_DB": "off"}, check=False
         )
         lines = (run.stdout if run.stdout.strip() and run.returncode < 2 else run.stderr).strip().splitlines()
-        return lines[-1].replace(scratch + "/", "") if lines else "nothing"
+        return lines[-1].replace(f"{place.parent}/", "") if lines else "nothing"
 
 
 def main() -> None:
