@@ -11,8 +11,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from pathlib import Path
+
+import tomllib
 
 HERE = Path(__file__).resolve().parent
 LARGEST_FILE = 1 << 21  # bytes: folders of samples hold pictures too
