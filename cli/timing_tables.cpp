@@ -17,6 +17,7 @@
 #include "dispatch/explanation.h"
 #include "dispatch/tuning_data.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
 #include "generator/random.h"
 #include "generator/sample.h"
@@ -113,6 +114,24 @@ void must_have_guesses(const Op& op) {
                    " holds no configs that templates name without measurements; leave out --guesses.");
 }
 
+// Says which variants were wrong: no problem of the table is given them, but another one may be.
+std::string wrong_variants_text(const std::string& op, const TuneResult& result) {
+  std::size_t wrong = 0, problems = 0;
+  for (const TunedProblem& problem : result.problems) {
+    std::size_t its = 0;
+    for (const Verdict verdict : {Verdict::wrong_result, Verdict::out_of_bounds})
+      if (const auto found = problem.verdicts.find(verdict); found != problem.verdicts.end())
+        its += static_cast<std::size_t>(found->second);
+    wrong += its;
+    problems += its > 0 ? 1 : 0;
+  }
+  if (wrong == 0) return "";
+  return counted(wrong, "variant") + " on " + counted(problems, "problem") +
+         " gave a wrong result or left an array: a kernel is wrong, or the compiler. They are not chosen for "
+         "these problems, but may be for others; \"tunesmith query " +
+         op + " --all --verdict wrong_result\" (or out_of_bounds) shows them.\n";
+}
+
 void run(const TuneOptions& options, Progress& progress, int& exit_code) {
   const TuneResult result = tune(options, progress);
   if (result.interrupted) {
@@ -122,6 +141,10 @@ void run(const TuneOptions& options, Progress& progress, int& exit_code) {
            "or make a table of the measurements so far with \"tunesmith table remake\".\n";
   } else {
     std::cout << options.op << " on " << result.device.name << ": " << quality_text(*result.table) << ".\n";
+  }
+  if (const std::string text = wrong_variants_text(options.op, result); !text.empty()) {
+    std::cout << text;
+    if (exit_code == 0) exit_code = 1;
   }
   if (!progress.in_parts()) std::cout << '\n' << spent_text(result);
   std::cout << std::flush;

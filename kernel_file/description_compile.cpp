@@ -99,9 +99,8 @@ void DescriptionReader::read_compilation(const toml::table& root) {
     if (is_type) {
       meaning.words = value->as_string()->get();
     } else {
-      if (value->is_string() && std::none_of(made_.axes.begin(), made_.axes.end(), [&](const auto& one) {
-            return one.name == value->as_string()->get();
-          }))
+      const auto is_its = [&text = value](const auto& one) { return one.name == text->as_string()->get(); };
+      if (value->is_string() && std::none_of(made_.axes.begin(), made_.axes.end(), is_its))
         refuse(value, key + " is " + shown(*value) +
                           "; give a whole number, the name of an axis, or a type such as \"unsigned int\".");
       meaning = setting(*value, key, std::numeric_limits<std::int32_t>::min(),

@@ -124,6 +124,10 @@ TEST_F(UserKernelTest, HasATableAndIsNotExported) {
   const Outcome library = scratch.tunesmith("export --static --device host --to library");
   EXPECT_EQ(library.exit_code, 0) << library.err;
   EXPECT_THAT(library.out, HasSubstr("Left out the table of twice"));
+  write(twice("if (i < n) y[i] = PART > 1 ? 3 * x[i] : 2 * x[i];", compared));
+  const Outcome wrong = scratch.tunesmith("table make twice.cu --device host --searched 1 --budget all");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_THAT(wrong.out, HasSubstr("variants on 1 problem gave a wrong result or left an array"));
 }
 
 TEST_F(UserKernelTest, IsComparedWithAProgramOfTheCallers) {

@@ -462,8 +462,8 @@ class KernelText {
     const std::string step = loop.step == 1 ? "++" + its : filled("$ += $", its, loop.step);
     const bool are_chunks = has_chunks() && n + 1 == loops_.size();
     if (are_chunks) window_base_ = its;
-    // Of a loop whose end is a minimum, CUDA 13.0 takes the number of iterations for a multiple of 2^32 - 1,
-    // so that an odd number of copies has no remainder: 3 copies then run 12 iterations instead of 10.
+    // Of a loop whose end is a minimum, NVRTC 12.4 to 13.5 takes the number of iterations for a multiple of
+    // 2^32 - 1, so that 3 or 5 copies have no remainder: 3 then run 12 iterations instead of 10.
     const bool is_minimum = loop.end.find_first_not_of("0123456789") != std::string::npos;
     if (is_minimum && loop.unroll > 1) loop.unroll -= loop.unroll % 2;
     line("#pragma unroll $", loop.unroll);
